@@ -28,6 +28,8 @@ mod nans;
 mod places;
 #[path = "load/polling.rs"]
 mod polling;
+#[path = "load/printed.rs"]
+mod printed;
 #[path = "load/races.rs"]
 mod races;
 #[path = "load/repeated.rs"]

@@ -5,7 +5,7 @@ mod printf;
 
 use super::{Done, active, set};
 use crate::fault::{Fault, FaultKind};
-use crate::mem::address::AddrSpace;
+use crate::mem::address::{self, AddrSpace, Place, decode};
 use crate::qual::Q;
 use crate::{Ctx, Lanes};
 use printf::{Argument, MOST, Piece, WIDEST};
@@ -38,14 +38,78 @@ fn too_long(x: &Ctx<'_>, what: &str, most: usize, lane: usize) -> Box<Fault> {
 /// The variable arguments of a thread: each at a multiple of its size.
 struct Arguments {
     at: u64,
+    /// The variable that has them, if a monitor wants to know what is outside of it.
+    buffer: Option<Buffer>,
+}
+
+/// The variable whose address `vprintf` gets.
+struct Buffer {
+    name: String,
+    /// Its generic address.
+    begin: u64,
+    /// In bytes.
+    len: u64,
+}
+
+/// A conversion of a format string, for faults.
+struct Conversion<'f> {
+    text: &'f [u8],
+    /// From 1.
+    number: usize,
 }
 
 impl Arguments {
-    fn next(&mut self, x: &mut Ctx<'_>, bytes: u32, lane: usize) -> Result<u64, Box<Fault>> {
+    /// The arguments from an address on.
+    fn new(x: &Ctx<'_>, at: u64) -> Self {
+        let buffer = if x.monitor.is_on() { Buffer::around(x, at) } else { None };
+        Arguments { at, buffer }
+    }
+
+    fn next(
+        &mut self,
+        x: &mut Ctx<'_>,
+        bytes: u32,
+        conversion: &Conversion<'_>,
+        lane: usize,
+    ) -> Result<u64, Box<Fault>> {
         let size = u64::from(bytes);
         let at = self.at.wrapping_add(size - 1) & !(size - 1);
         self.at = at.wrapping_add(size);
+        if let Some(buffer) = self.buffer.as_ref().filter(|b| !b.has(at, size)) {
+            return Err(x.fault(buffer.too_small(at, bytes, conversion), lane as u32));
+        }
         Ok(x.read(AddrSpace::Generic, at, bytes, lane as u32)?[0])
+    }
+}
+
+impl Buffer {
+    /// The variable in which the byte at a generic address is.
+    fn around(x: &Ctx<'_>, at: u64) -> Option<Buffer> {
+        const MODULE: usize = address::MODULE as usize;
+        let (window, offset) = match decode(AddrSpace::Generic, at, x.rank())? {
+            Place::Local { offset } => (address::LOCAL as u8, offset),
+            Place::Global { segment: MODULE, offset } => (0, offset),
+            _ => return None,
+        };
+        let variable = x.geometry.variables().in_window(window, offset)?;
+        let begin = at.wrapping_sub(offset - variable.from);
+        Some(Buffer { name: variable.name.clone(), begin, len: variable.to - variable.from })
+    }
+
+    /// Are all bytes of an argument inside?
+    fn has(&self, at: u64, size: u64) -> bool {
+        at.wrapping_sub(self.begin).checked_add(size).is_some_and(|end| end <= self.len)
+    }
+
+    #[cold]
+    fn too_small(&self, at: u64, bytes: u32, &Conversion { text, number }: &Conversion<'_>) -> FaultKind {
+        let Buffer { name, begin, len } = self;
+        let (text, offset) = (String::from_utf8_lossy(text), at.wrapping_sub(*begin));
+        let what = format!(
+            "`{text}`, conversion {number} of the format, reads {bytes} bytes at byte {offset} of `{name}`, an argument buffer of {len} bytes"
+        );
+        let help = "store an argument for each conversion of the format and each `*`, at a multiple of its size";
+        FaultKind::undefined(what, "", help)
     }
 }
 
@@ -54,7 +118,7 @@ impl Arguments {
 pub fn vprintf(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let &[format, arguments] = s else { return Ok(()) };
     for l in active(x.mask) {
-        let count = if format[l] == 0 { -1 } else { print(x, format[l], Arguments { at: arguments[l] }, l)? };
+        let count = if format[l] == 0 { -1 } else { print(x, format[l], Arguments::new(x, arguments[l]), l)? };
         set(d, 0, l, u64::from(count as u32));
     }
     Ok(())
@@ -63,28 +127,31 @@ pub fn vprintf(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Don
 /// Prints for one thread. Returns the number of arguments.
 fn print(x: &mut Ctx<'_>, format: u64, mut arguments: Arguments, lane: usize) -> Result<i32, Box<Fault>> {
     let format = text(x, format, usize::MAX, lane)?;
-    let (mut out, mut count) = (Vec::new(), 0);
+    let (mut out, mut count, mut number) = (Vec::new(), 0, 0);
     for piece in printf::pieces(&format) {
-        let mut spec = match piece {
+        let (mut spec, conversion) = match piece {
             Piece::Text(text) => {
                 out.extend_from_slice(text);
                 continue;
             }
-            Piece::Spec(spec) => spec,
+            Piece::Conversion { spec, text } => {
+                number += 1;
+                (spec, Conversion { text, number })
+            }
         };
         if spec.width_is_argument {
-            spec.set_width(arguments.next(x, 4, lane)? as i32);
+            spec.set_width(arguments.next(x, 4, &conversion, lane)? as i32);
             count += 1;
         }
         if spec.precision_is_argument {
-            spec.set_precision(arguments.next(x, 4, lane)? as i32);
+            spec.set_precision(arguments.next(x, 4, &conversion, lane)? as i32);
             count += 1;
         }
         let digits = if spec.is_text() { 0 } else { spec.precision.unwrap_or(0) };
         if spec.width.max(digits) > WIDEST {
             return Err(too_long(x, "a field that `printf` writes", WIDEST, lane));
         }
-        let value = arguments.next(x, spec.bytes(), lane)?;
+        let value = arguments.next(x, spec.bytes(), &conversion, lane)?;
         count += 1;
         let argument = match value {
             0 if spec.is_text() => Argument::Text(printf::null(&spec)),

@@ -75,7 +75,12 @@ impl Variables {
 
     /// The variable in which a byte of shared memory is, if only one can be there: all of dynamic shared memory begin at one place.
     pub(crate) fn in_shared(&self, at: u32) -> Option<&Variable> {
-        let there = |v: &&Variable| v.window == address::SHARED as u8 && (v.from..v.to).contains(&at.into());
+        self.in_window(address::SHARED as u8, at.into())
+    }
+
+    /// The variable in which a byte of a window is, if only one can be there.
+    pub(crate) fn in_window(&self, window: u8, at: u64) -> Option<&Variable> {
+        let there = |v: &&Variable| v.window == window && (v.from..v.to).contains(&at);
         let mut there = self.list.iter().filter(there);
         there.next().filter(|_| there.next().is_none())
     }

@@ -13,7 +13,12 @@ pub enum Piece<'f> {
     /// Copied.
     Text(&'f [u8]),
     /// Replaced by an argument.
-    Spec(Spec),
+    Conversion {
+        /// What it says.
+        spec: Spec,
+        /// As in the format string, with its `%`.
+        text: &'f [u8],
+    },
 }
 
 /// A conversion, `%08.3f`.
@@ -55,8 +60,9 @@ pub fn pieces(format: &[u8]) -> impl Iterator<Item = Piece<'_>> {
                 return Some(Piece::Text(percent));
             }
             if let Some((spec, after)) = Spec::parse(&rest[1..]) {
+                let (text, after) = rest.split_at(rest.len() - after.len());
                 rest = after;
-                return Some(Piece::Spec(spec));
+                return Some(Piece::Conversion { spec, text });
             }
         }
         let end = rest.iter().skip(1).position(|c| *c == b'%').map_or(rest.len(), |at| at + 1);
