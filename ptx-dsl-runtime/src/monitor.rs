@@ -439,7 +439,7 @@ pub trait Monitor: 'static {
     fn reads_rows(&mut self, _matrix: u32, _rows: &[u32], _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// Who has written this place of the launch last, which a thread reads?
+    /// The last write to a place of the launch that a thread reads.
     #[doc(hidden)]
     fn last_write(&mut self, _: Place, _: Who) -> LastWrite {
         LastWrite::Unknown

@@ -174,7 +174,7 @@ impl Race {
             let warp = self.other.thread.warp;
             write!(
                 f,
-                "\n  = note: of warp {warp} only lane {lane} has arrived or released since, which orders its own accesses alone"
+                "\n  = note: lane {lane} of warp {warp} has arrived or released since, which orders its own accesses alone"
             )?;
         }
         self.early.iter().try_for_each(|early| early.note(f))?;

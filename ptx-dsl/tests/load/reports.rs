@@ -74,7 +74,7 @@ fn an_elected_lane_arrives_for_stores_of_the_warp() {
     says(
         &report,
         &[
-            "of warp 0 only lane 0 has arrived or released since",
+            "lane 0 of warp 0 has arrived or released since, which orders its own accesses alone",
             "help: put a `bar.warp.sync` between the earlier store and the arrival or release of lane 0",
         ],
     );
