@@ -10,8 +10,8 @@ mod large;
 mod modules;
 mod oracle_matrix;
 mod parity;
-#[path = "support/ptxas.rs"]
-mod ptxas;
 mod seeds;
 mod tcgen05;
 mod ui;
+
+use ptx_dsl_test_support::ptxas;

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use super::helps::{self, ABROAD};
-use super::ptxas;
+use ptx_dsl_test_support::ptxas;
 
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::lex::Lexed;

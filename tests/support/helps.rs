@@ -20,7 +20,7 @@
 
 use std::ops::Range;
 
-use super::ptxas;
+use ptx_dsl_test_support::ptxas;
 
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::explain::explanation;

@@ -1,9 +1,16 @@
-//! `cargo xtask bench`: runs the benches of the host machine, and measures the compile time of kernels.
+//! Runs the benches of the host machine, and measures the compile time of kernels.
 
 mod compile;
 
-use crate::ptxas;
-use std::process::{Command, Stdio};
+use std::process::{self, Stdio};
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use ptx_dsl_oracles::tools::{cargo, root, run_shown};
+use serde_json::Value;
+
+use crate::Task;
+use crate::arguments::{flag, number, path, text};
 
 /// A further build of the benches: its option, flags, profile and environment. Each has its own target directory.
 struct Variant {
@@ -24,35 +31,67 @@ const NATIVE: Variant = Variant { label: "native", flags: "-C target-cpu=native"
 /// README's development builds, which interpret.
 const DEV: Variant = Variant { label: "dev", flags: "", profile: Some("dev"), environment: &[] };
 
-/// Builds the benches, by default also without checks, and further builds on request; passes the other arguments on. With
-/// `--compile` first, measures the compiler instead.
-pub fn run(arguments: &[&str]) -> Result<(), String> {
-    if let ["--compile", rest @ ..] = arguments {
-        return compile::run(rest);
+/// `cargo xtask bench`.
+pub fn task() -> Task {
+    let about = "Times the host machine against plain Rust";
+    let command = Command::new("bench").about(about).args(passed_on()).args([
+        flag("no-unchecked", "Leaves out the build without checks"),
+        flag("native", "Also times builds of both sides for this processor"),
+        flag(
+            "dev",
+            "Also times a development build, optimised as in README; with --compile, leaves out release builds",
+        ),
+    ]);
+    Task { command: command.args(compile::arguments()), run }
+}
+
+/// The options of the program of the benches.
+fn passed_on() -> [Arg; 6] {
+    [
+        path("json", "FILE", "Writes the times as JSON"),
+        text("only", "Only the bench of this name"),
+        number("rounds", "The number of rounds of each bench"),
+        number("threads", "The number of host threads"),
+        flag("no-checked", "Leaves out the checked host"),
+        path("opencl", "PROGRAM", "Also times the same kernels in OpenCL (benches/opencl)"),
+    ]
+}
+
+/// Builds the benches, by default also without checks, and further builds on request; passes the other options on. With `--compile`,
+/// measures the compiler instead.
+fn run(matches: &ArgMatches) -> Result<(), String> {
+    if matches.get_flag("compile") {
+        return compile::run(matches);
     }
-    let mut rest = arguments.to_vec();
-    let mut take = |option: &str| {
-        let before = rest.len();
-        rest.retain(|a| *a != option);
-        rest.len() < before
-    };
-    let wanted = [(!take("--no-unchecked"), UNCHECKED), (take("--native"), NATIVE), (take("--dev"), DEV)];
-    let bench = build_bench(None)?;
-    let mut command = Command::new(bench);
+    let wanted = [
+        (!matches.get_flag("no-unchecked"), UNCHECKED),
+        (matches.get_flag("native"), NATIVE),
+        (matches.get_flag("dev"), DEV),
+    ];
+    let mut command = process::Command::new(build_bench(None)?);
     for (_, variant) in wanted.iter().filter(|(wanted, _)| *wanted) {
         command.arg(format!("--{}", variant.label)).arg(build_bench(Some(variant))?);
     }
-    let status = command.args(rest).status().map_err(|e| format!("cannot run the benches: {e}"))?;
-    if status.success() { Ok(()) } else { Err(format!("the benches ended with {status}")) }
+    let given = passed_on()
+        .into_iter()
+        .filter(|option| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine));
+    for option in given {
+        let name = option.get_id().as_str();
+        command.arg(format!("--{name}"));
+        if option.get_action().takes_values() {
+            command.args(matches.get_raw(name).into_iter().flatten());
+        }
+    }
+    run_shown(&mut command)
 }
 
 /// Builds the benches and returns the path of the program.
 fn build_bench(variant: Option<&Variant>) -> Result<String, String> {
-    let mut command = Command::new(env!("CARGO"));
-    command.current_dir(ptxas::root()).stderr(Stdio::inherit());
+    let mut command = cargo();
+    command.stderr(Stdio::inherit());
     command.args(["bench", "--bench", "host", "--no-run", "--message-format", "json-render-diagnostics"]);
     if let Some(v) = variant {
-        command.arg("--target-dir").arg(ptxas::root().join("target").join(format!("bench-{}", v.label)));
+        command.arg("--target-dir").arg(root().join("target").join(format!("bench-{}", v.label)));
         if let Some(profile) = v.profile {
             command.args(["--profile", profile]);
         }
@@ -68,6 +107,9 @@ fn build_bench(variant: Option<&Variant>) -> Result<String, String> {
         return Err(format!("the benches do not compile: {}", output.status));
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    let program = messages.lines().filter_map(|l| l.split_once("\"executable\":\"")?.1.split_once('"')).next_back();
-    program.map(|(path, _)| path.replace("\\\\", "\\")).ok_or("cargo does not say where the benches are".into())
+    let executable = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(str::to_owned)
+    };
+    messages.lines().filter_map(executable).next_back().ok_or("cargo does not say where the benches are".into())
 }

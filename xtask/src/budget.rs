@@ -7,12 +7,20 @@ use std::time::{Duration, Instant};
 
 use ptx_dsl_frontend::lex::lex;
 
-use crate::ptxas::root;
+use ptx_dsl_oracles::tools::{cargo, root};
+
+use crate::Task;
 
 pub mod fresh;
 
+/// `cargo xtask budget`.
+pub fn task() -> Task {
+    let about = "Measures build time and checking time against their budgets";
+    Task { command: clap::Command::new("budget").about(about), run: |_| run() }
+}
+
 /// Prints each budget with its measurement; an error if one is exceeded. The machine should be idle.
-pub fn run() -> Result<(), String> {
+fn run() -> Result<(), String> {
     let directory = root().join("target").join("budget");
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
@@ -196,12 +204,6 @@ fn children() -> Duration {
     let fields = text.rsplit(')').next().unwrap_or("").split_whitespace();
     let ticks: u64 = fields.skip(13).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * 10)
-}
-
-fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root());
-    command
 }
 
 fn target_directory() -> std::path::PathBuf {

@@ -4,15 +4,25 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use clap::Command;
 use ptx_dsl_frontend::explain::EXPLANATIONS;
 use ptx_dsl_frontend::isa::{directive, sreg, syntax, target};
 use ptx_dsl_frontend::table::FAMILIES;
+use ptx_dsl_oracles::tools::root;
+
+use crate::Task;
 
 /// The targets of `fuzz/`.
 const TARGETS: [&str; 6] = ["lex", "parse", "check", "print", "fmt", "launch"];
 
+/// `cargo xtask corpus`.
+pub fn task() -> Task {
+    let command = Command::new("corpus").about("Writes the modules of the tests to the corpus of cargo-fuzz");
+    Task { command, run: |_| write(root()) }
+}
+
 /// Writes `fuzz/corpus/<target>/<name>.ptx` and `fuzz/corpus/words`.
-pub fn write(root: &Path) -> Result<(), String> {
+fn write(root: &Path) -> Result<(), String> {
     let mut seeds = Vec::new();
     for folder in ["ptx", "bugs", "diagnostics"] {
         modules(&root.join("tests").join(folder), &mut seeds)?;

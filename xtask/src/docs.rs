@@ -4,14 +4,27 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use clap::{ArgMatches, Command};
 use ptx_dsl_frontend::explain::EXPLANATIONS;
 use ptx_dsl_frontend::isa::syntax::forms;
 use ptx_dsl_frontend::isa::{Host, Instr, target};
 use ptx_dsl_frontend::rules::{RULES, rule_of};
 use ptx_dsl_frontend::table::FAMILIES;
+use ptx_dsl_oracles::tools::root;
+
+use crate::Task;
+use crate::arguments::flag;
+
+/// `cargo xtask docs`.
+pub fn task() -> Task {
+    let check = flag("check", "Writes nothing, and fails if a page is out of date");
+    let about = "Writes docs/isa-coverage.md, docs/error-index.md, docs/rules.md and a part of README.md";
+    let run = |matches: &ArgMatches| write(root(), matches.get_flag("check"));
+    Task { command: Command::new("docs").about(about).arg(check), run }
+}
 
 /// Writes the files; with `check` only reports those that are out of date.
-pub fn run(root: &Path, check: bool) -> Result<(), String> {
+pub fn write(root: &Path, check: bool) -> Result<(), String> {
     let mut stale = Vec::new();
     let pages = [
         ("README.md", readme(&root.join("README.md"))?),

@@ -1,18 +1,30 @@
 //! `cargo xtask sanitize`: the runtime's tests and the kernels of the suite under AddressSanitizer and ThreadSanitizer, and the
 //! runtime's under Miri. All of them need a nightly toolchain; none is part of CI.
 
-use crate::ptxas;
 use std::process::Command;
+
+use clap::{Arg, ArgMatches};
+use ptx_dsl_oracles::tools::root;
+
+use crate::Task;
+use crate::arguments::list;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const ALL: [&str; 3] = ["address", "thread", "miri"];
 
-/// Runs the named ones (`address`, `thread`, `miri`), or all that have a tool.
-pub fn run(wanted: &[&str]) -> Result<(), String> {
-    if let Some(other) = wanted.iter().find(|w| !ALL.contains(w)) {
-        return Err(format!("no sanitizer `{other}`; there are address, thread and miri"));
-    }
-    for tool in if wanted.is_empty() { &ALL[..] } else { wanted } {
+/// `cargo xtask sanitize`.
+pub fn task() -> Task {
+    let tools =
+        Arg::new("tools").value_name("TOOL").num_args(0..).value_parser(ALL).help("Without it, all that are installed");
+    let about = "Runs the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain";
+    Task { command: clap::Command::new("sanitize").about(about).arg(tools), run }
+}
+
+/// Runs the named tools, or all that are installed.
+fn run(matches: &ArgMatches) -> Result<(), String> {
+    let wanted = list(matches, "tools");
+    let is_wanted = |tool: &&str| wanted.is_empty() || wanted.iter().any(|name| name == tool);
+    for tool in ALL.into_iter().filter(is_wanted) {
         if let Some(missing) = missing(tool) {
             let message = format!("`{tool}` needs {missing}: `rustup component add {missing} --toolchain nightly`");
             if !wanted.is_empty() {
@@ -21,7 +33,7 @@ pub fn run(wanted: &[&str]) -> Result<(), String> {
             eprintln!("skipped: {message}");
             continue;
         }
-        match *tool {
+        match tool {
             "miri" => cargo(
                 &[
                     "miri",
@@ -86,9 +98,9 @@ fn cargo(arguments: &[&str], flags: &str) -> Result<(), String> {
     let status = Command::new("rustup")
         .args(["run", "nightly", "cargo"])
         .args(arguments)
-        .current_dir(ptxas::root())
+        .current_dir(root())
         .env("RUSTFLAGS", flags)
-        .env("CARGO_TARGET_DIR", ptxas::root().join("target").join("sanitize"))
+        .env("CARGO_TARGET_DIR", root().join("target").join("sanitize"))
         .status()
         .map_err(|e| format!("cannot run rustup: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{shown}` failed")) }

@@ -1,10 +1,15 @@
 //! The commands of `test` and `ci`, in order; the first failure ends the run.
 
-use std::process::Command;
+use std::process;
 use std::time::Instant;
 
-use crate::kernels::crates::Engine;
-use crate::{assemble, docs, hardware, kernels, mutants, nvcc, oracle, ptxas, real};
+use clap::Command;
+use ptx_dsl_oracles::tools::{self, ptxas, root};
+use ptx_dsl_oracles::{
+    Engine, gpu_results, launched_kernels, nvcc_modules, ptxas_verdicts, random_kernels, real_modules, sync_mutants,
+};
+
+use crate::{Task, docs};
 
 /// Examples that `test` runs too: each checks its own result.
 const EXAMPLES: [&str; 10] = [
@@ -20,15 +25,31 @@ const EXAMPLES: [&str; 10] = [
     "monitor",
 ];
 
+/// `test` and `ci`.
+pub fn tasks() -> [Task; 2] {
+    [
+        Task {
+            command: Command::new("test").about("Runs every test of the workspace, after fetching ptxas if it is missing"),
+            run: |_| test(in_ci()),
+        },
+        Task {
+            command: Command::new("ci").about(
+                "Runs rustfmt, clippy and rustdoc with warnings denied, then `test`, `nvcc` and `real`; fails if a tool is missing",
+            ),
+            run: |_| ci(),
+        },
+    ]
+}
+
 /// Is this a run of CI, where a test that is skipped without ptxas is a failure?
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }
 
 /// Formatting, lints and documentation with warnings denied, then every test, then the modules of `tests/nvcc` and `tests/real`.
-pub fn ci() -> Result<(), String> {
+fn ci() -> Result<(), String> {
     // For tests/editor.rs, which otherwise skips with a message.
-    let _ = Command::new("rustup").args(["component", "add", "rust-analyzer", "rust-src"]).status();
+    let _ = process::Command::new("rustup").args(["component", "add", "rust-analyzer", "rust-src"]).status();
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(
         &["clippy", "--workspace", "--all-targets", "--features", "ptx-dsl/cli", "--quiet", "--", "-D", "warnings"],
@@ -38,16 +59,16 @@ pub fn ci() -> Result<(), String> {
         &["doc", "--workspace", "--features", "ptx-dsl/build", "--no-deps", "--quiet"],
         &[("RUSTDOCFLAGS", "-Dwarnings")],
     )?;
-    docs::run(ptxas::root(), true)?;
+    docs::write(root(), true)?;
     test(true)?;
-    nvcc::run(&nvcc::Wanted::default(), true)?;
-    real::run(&real::Wanted::for_ci(), true)
+    nvcc_modules::run(&nvcc_modules::Options::default(), true)?;
+    real_modules::run(&real_modules::Options::of_ci(), true)
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), those of kernels on both engines, then the examples,
 /// mutants of clean kernels, random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the
 /// benches, and on a few statements of every family.
-pub fn test(strict: bool) -> Result<(), String> {
+fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
         Ok(path) => environment.push(("PTXAS", path.display().to_string())),
@@ -59,7 +80,7 @@ pub fn test(strict: bool) -> Result<(), String> {
     }
     let judge = environment.first().map(|(_, path)| std::path::PathBuf::from(path));
     // Every kernel that is launched leaves its PTX here.
-    let dump = ptxas::root().join("target").join("ptx-dump");
+    let dump = root().join("target").join("ptx-dump");
     let _ = std::fs::remove_dir_all(&dump);
     environment.push(("PTX_DSL_DUMP", dump.display().to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -73,17 +94,17 @@ pub fn test(strict: bool) -> Result<(), String> {
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
-    mutants::run(&mutants::Wanted::of_ci())?;
-    kernels::run(&["--count", "20", "--size", "60"], &environment)?;
-    hardware::replay(1, Engine::Interpreted, false, &[])?;
+    sync_mutants::run(&sync_mutants::Options::default())?;
+    random_kernels::run(&random_kernels::Options::of_tests(), &environment)?;
+    gpu_results::replay(1, Engine::Interpreted, false, &[])?;
     // All of them would take minutes to compile.
-    hardware::replay(16, Engine::Compiled, false, &[])?;
+    gpu_results::replay(16, Engine::Compiled, false, &[])?;
     let texts = dump.display().to_string();
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     match judge {
         Some(ptxas) => {
-            assemble::directory(&dump)?;
-            oracle::bounded(&ptxas)
+            launched_kernels::assemble(&dump)?;
+            ptxas_verdicts::compare(&ptxas, &ptxas_verdicts::Options::of_tests())
         }
         None => Ok(()),
     }
@@ -94,15 +115,7 @@ fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String>
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("> {shown}");
     let start = Instant::now();
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .current_dir(ptxas::root())
-        .status()
-        .map_err(|error| format!("`{shown}` cannot be run: {error}"))?;
-    if !status.success() {
-        return Err(format!("`{shown}` failed"));
-    }
+    tools::run_shown(tools::cargo().args(arguments).envs(environment.iter().copied()))?;
     eprintln!("> {shown}: ok, {:.1} s", start.elapsed().as_secs_f64());
     Ok(())
 }

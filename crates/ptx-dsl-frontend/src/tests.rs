@@ -18,8 +18,6 @@ mod helps;
 mod matrix;
 mod notes;
 mod pieces;
-#[path = "../../../tests/support/ptxas.rs"]
-mod ptxas;
 mod tcgen05;
 mod texture;
 mod verdicts;

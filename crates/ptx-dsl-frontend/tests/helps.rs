@@ -11,8 +11,6 @@ use ptx_dsl_frontend::lex::lex;
 mod corpus;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
-#[path = "../../../tests/support/ptxas.rs"]
-mod ptxas;
 
 /// Modules with their names.
 type Modules = Vec<(String, String)>;

@@ -7,8 +7,6 @@ mod corpus;
 mod gemm;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
-#[path = "../../../tests/support/ptxas.rs"]
-mod ptxas;
 mod time;
 
 /// The modules of `tests/diagnostics` about the rules of 06xx, and those that are right in every respect.

@@ -13,18 +13,37 @@ use ptx_dsl_frontend::explain::EXPLANATIONS;
 use ptx_dsl_frontend::isa::Instr;
 use ptx_dsl_frontend::table::FAMILIES;
 
-use crate::ptxas;
-use crate::random::Random;
+use clap::{Arg, ArgMatches, value_parser};
+use ptx_dsl_oracles::Random;
+use ptx_dsl_oracles::tools::root;
+
+use crate::arguments::{flag, list, number, number_of, text};
 
 /// Limits in seconds for a kernel of 1,000 instructions: in development, where it is interpreted, and in release.
 const LIMITS: [f64; 2] = [1.0, 20.0];
 /// Time limit of one compilation.
 const GIVEN_UP: u32 = 100;
 
+/// The options of `--compile`.
+pub fn arguments() -> [Arg; 7] {
+    let shapes = SHAPES.map(Shape::name);
+    let numbers = text("counts", "The numbers of instructions").value_parser(value_parser!(u64)).default_value("1000");
+    let shapes = text("shapes", "Only these shapes of a kernel").value_parser(shapes).default_values(shapes);
+    [
+        flag("compile", "Times the compilation of kernels of 1,000 instructions of every family instead"),
+        text("family", "Only this family of instructions").requires("compile"),
+        text("opcode", "Only this instruction").requires("compile"),
+        flag("all", "Each instruction by itself").requires("compile"),
+        number("spellings", "Spellings of each instruction").default_value("1").requires("compile"),
+        shapes.value_delimiter(',').requires("compile"),
+        numbers.value_name("N").value_delimiter(',').requires("compile"),
+    ]
+}
+
 /// The options.
-struct Options<'a> {
-    family: Option<&'a str>,
-    opcode: Option<&'a str>,
+struct Options {
+    family: Option<String>,
+    opcode: Option<String>,
     /// Measures every instruction by itself, not only all of a family together.
     all: bool,
     shapes: Vec<Shape>,
@@ -33,40 +52,30 @@ struct Options<'a> {
     release: bool,
 }
 
-fn options<'a>(arguments: &[&'a str]) -> Result<Options<'a>, String> {
-    let mut out = Options {
-        family: None,
-        opcode: None,
-        all: false,
-        shapes: SHAPES.to_vec(),
-        counts: vec![1000],
-        spellings: 1,
-        release: true,
-    };
-    let mut rest = arguments.iter();
-    while let Some(name) = rest.next() {
-        let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
-        let number = |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is not a number"));
-        match *name {
-            "--all" => out.all = true,
-            "--dev" => out.release = false,
-            "--family" => out.family = Some(value()?),
-            "--opcode" => (out.opcode, out.all) = (Some(value()?), true),
-            "--spellings" => out.spellings = number(value()?)?,
-            "--counts" => out.counts = value()?.split(',').map(number).collect::<Result<_, _>>()?,
-            "--shapes" => {
-                let wanted = value()?;
-                out.shapes.retain(|s| wanted.split(',').any(|w| w.eq_ignore_ascii_case(&format!("{s:?}"))));
-            }
-            _ => return Err(format!("unknown argument `{name}`")),
+impl Options {
+    fn new(matches: &ArgMatches) -> Options {
+        let shapes = list(matches, "shapes");
+        let opcode = matches.get_one::<String>("opcode").cloned();
+        Options {
+            family: matches.get_one("family").cloned(),
+            all: matches.get_flag("all") || opcode.is_some(),
+            opcode,
+            shapes: SHAPES.into_iter().filter(|shape| shapes.iter().any(|name| name == shape.name())).collect(),
+            counts: matches.get_many::<u64>("counts").into_iter().flatten().map(|n| *n as usize).collect(),
+            spellings: number_of(matches, "spellings").unwrap_or(1) as usize,
+            release: !matches.get_flag("dev"),
         }
     }
-    Ok(out)
+
+    /// The shapes, each with each number of instructions.
+    fn sizes(&self) -> impl Iterator<Item = (Shape, usize)> {
+        self.shapes.iter().flat_map(|shape| self.counts.iter().map(|count| (*shape, *count)))
+    }
 }
 
 /// Compiles kernels as compilers write them, then 1,000 instructions of each family, or of each instruction, in several shapes.
-pub fn run(arguments: &[&str]) -> Result<(), String> {
-    let options = options(arguments)?;
+pub fn run(matches: &ArgMatches) -> Result<(), String> {
+    let options = Options::new(matches);
     let bench = Bench::new()?;
     println!("seconds of processor time{:>38} {:>10}", "dev", "release");
     let mut over = Vec::new();
@@ -90,23 +99,21 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
         families.entry(name).or_default().extend(list.iter());
     }
     families.retain(|name, list| {
-        let wanted = |o| list.iter().any(|e: &&Instr| e.opcode == o);
-        options.family.is_none_or(|f| f == *name) && options.opcode.is_none_or(wanted)
+        let wanted = |o: &String| list.iter().any(|e: &&Instr| e.opcode == *o);
+        options.family.as_ref().is_none_or(|f| f == name) && options.opcode.as_ref().is_none_or(wanted)
     });
     if families.is_empty() {
         return Err("no family has that name, or no instruction of it that opcode".into());
     }
     for (family, entries) in families {
-        let wanted = entries.iter().filter(|e| options.opcode.is_none_or(|o| o == e.opcode));
+        let wanted = entries.iter().filter(|e| options.opcode.as_ref().is_none_or(|o| o == e.opcode));
         let mut mixes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for entry in wanted {
             let most = if options.all { options.spellings } else { 6 };
             for spelling in kernels::spellings(family, entry, most) {
                 let text = spelling.statement.to_string();
                 if options.all {
-                    for (shape, count) in
-                        options.shapes.iter().flat_map(|s| options.counts.iter().map(move |c| (*s, *c)))
-                    {
+                    for (shape, count) in options.sizes() {
                         let kernel = kernels::module(
                             &kernels::repeated(std::slice::from_ref(&text), count),
                             shape,
@@ -120,11 +127,8 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
             }
         }
         for (target, mut of) in mixes {
-            let mut random = Random::new(1);
-            for i in (1..of.len()).rev() {
-                of.swap(i, random.below(i + 1));
-            }
-            for (shape, count) in options.shapes.iter().flat_map(|s| options.counts.iter().map(move |c| (*s, *c))) {
+            Random::new(1).shuffle(&mut of);
+            for (shape, count) in options.sizes() {
                 let kernel = mix(&of, shape, count, target);
                 measure(format!("{family} {target} {shape:?} {count}"), &kernel)?;
             }
@@ -164,7 +168,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Result<Bench, String> {
-        let root = ptxas::root();
+        let root = root();
         let directory = root.join("target").join("compile-bench");
         let source = directory.join("src");
         std::fs::create_dir_all(&source).map_err(|e| format!("cannot make {}: {e}", source.display()))?;

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Used, cargo, timed, write_to};
-use crate::ptxas::root;
+use ptx_dsl_oracles::tools::{cargo, root};
+
+use super::{Used, timed, write_to};
 
 /// Names the file for the times of rustc. Set while cargo builds with this program as the wrapper of rustc.
 pub const TIMES: &str = "PTX_DSL_TIMES";

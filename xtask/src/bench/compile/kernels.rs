@@ -6,9 +6,9 @@ use std::fmt::Write;
 use ptx_dsl_frontend::isa::Instr;
 use ptx_dsl_frontend::lex::lex;
 
-use crate::oracle::place;
-use crate::oracle::spell::{self, Spelling};
-use crate::random::Random;
+use ptx_dsl_oracles::Random;
+use ptx_dsl_oracles::ptxas_verdicts::place;
+use ptx_dsl_oracles::ptxas_verdicts::spell::{self, Spelling};
 
 /// The code around the statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,20 @@ pub enum Shape {
     Divergent,
 }
 
+impl Shape {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Lanes => "lanes",
+            Shape::Rows => "rows",
+            Shape::Guarded => "guarded",
+            Shape::Loop => "loop",
+            Shape::Divergent => "divergent",
+        }
+    }
+}
+
+/// All shapes.
 pub const SHAPES: [Shape; 5] = [Shape::Lanes, Shape::Rows, Shape::Guarded, Shape::Loop, Shape::Divergent];
 
 /// The declarations of every kernel; batches of the oracle have the same.
