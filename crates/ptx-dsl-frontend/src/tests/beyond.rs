@@ -1,7 +1,8 @@
 //! Cases in which ptxas and the manual differ, or the manual is silent: our verdicts agree with those of ptxas.
 
-use super::{errors, helps_hold, ptxas};
+use super::{errors, helps_hold};
 use crate::lex::lex;
+use ptx_dsl_test_support::ptxas;
 
 /// The error codes of each module; ptxas refuses those that have any.
 #[track_caller]
