@@ -91,7 +91,8 @@ pub(crate) fn may_receive_init(i: &Instr, threads: usize) -> bool {
     effects.barrier != Barrier::None
         || mbarrier_wait(i)
         || effects.control == Control::Call
-        || matches!(i.opcode, op::griddepcontrol | op::match_)
+        || i.opcode == op::match_
+        || (i.opcode == op::griddepcontrol && i.has(q::wait))
         || (effects.issue == Issue::Lanes && threads <= 32)
         || value_access(i).is_atomic()
         || reads_strongly(i)

@@ -16,7 +16,7 @@ mod rewrites;
 mod spaces;
 mod tensormaps;
 mod tiles;
-mod turns;
+pub(crate) mod turns;
 
 pub(crate) fn check(kernel: &Kernel) {
     spaces::check(kernel);

@@ -19,7 +19,7 @@ const BRANCHES: usize = 32;
 const WAITED: usize = 0;
 
 /// May the warps that execute two accesses take turns at both, in one critical section?
-pub(super) fn in_turns(kernel: &Kernel, accesses: [(u32, u32); 2]) -> bool {
+pub(crate) fn in_turns(kernel: &Kernel, accesses: [(u32, u32); 2]) -> bool {
     let turns = Turns::new(kernel, accesses);
     (!turns.waits.is_empty() || !turns.branches.is_empty())
         && turns.releases_after(accesses[1])

@@ -16,7 +16,7 @@ use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
 use ptx_dsl_isa::hir::{Instr, VarId};
-use ptx_dsl_isa::isa::{Mbarrier, MemoryOp, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Mbarrier, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -256,32 +256,10 @@ impl Initialisations {
 }
 
 fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
-    let flow = kernel.flow;
-    let n = initialisations.made.len();
-    let decided = decisions(flow, &initialisations.made);
-    // The last bit: synchronised on some path. Before it, a bit for each initialisation: synchronised since its threads are known.
-    // A wait on the object itself does not count.
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        for (k, decision) in decided.iter().enumerate() {
-            if *decision == at {
-                set.unset(k);
-            }
-        }
-        if !may_receive_init(i, initialisations.threads) {
-            return;
-        }
-        if mbarrier_wait(i)
-            && let Some(p) = Location::of(kernel, at, i)
-            && initialisations.made.iter().any(|m| m.object.may_alias(p))
-        {
-            return;
-        }
-        for k in 0..=n {
-            set.set(k);
-        }
-    };
+    let apart = barriers_apart(kernel, initialisations);
     let mut reported: Vec<Location> = Vec::new();
-    for_each_instr(&flow.cfg, n + 1, &step, &mut |b, at, i, set| {
+    let mut see = |b: u32, at: u32, i: &Instr, set: &Bits| {
+        let n = initialisations.made.len();
         let loads = value_access(i) == MemoryOp::Load;
         if !loads && matches!(i.entry.effects.mbarrier, Mbarrier::None | Mbarrier::Init) {
             return;
@@ -302,11 +280,98 @@ fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
         let every = kernel.every_lane(&present, b, at);
         if let Some((m, other)) = initialisations.initialised_by_others(p, loads, &present, every) {
             reported.push(p);
-            let made = flow.instr(m.at);
-            let name = object_name(flow, (p.var, p.offset.unwrap_or(0)));
+            let made = kernel.flow.instr(m.at);
+            let name = object_name(kernel.flow, (p.var, p.offset.unwrap_or(0)));
             kernel.report(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
         }
-    });
+    };
+    for_each_synchronised(kernel, initialisations, &apart, &mut see);
+}
+
+/// Calls `see` with each instruction and what is synchronised before it on some path. The last bit: some instruction synchronised. Before
+/// it, a bit for each initialisation: synchronised since its threads are known. A wait on the object itself does not count, and neither
+/// does a barrier whose number is in `apart`.
+fn for_each_synchronised(
+    kernel: &Kernel,
+    initialisations: &Initialisations,
+    apart: &[BarrierNumber],
+    see: &mut dyn FnMut(u32, u32, &Instr, &Bits),
+) {
+    let flow = kernel.flow;
+    let n = initialisations.made.len();
+    let decided = decisions(flow, &initialisations.made);
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        for (k, decision) in decided.iter().enumerate() {
+            if *decision == at {
+                set.unset(k);
+            }
+        }
+        if !may_receive_init(i, initialisations.threads) || BarrierNumber::of(i).is_some_and(|n| apart.contains(&n)) {
+            return;
+        }
+        if mbarrier_wait(i)
+            && let Some(p) = Location::of(kernel, at, i)
+            && initialisations.made.iter().any(|m| m.object.may_alias(p))
+        {
+            return;
+        }
+        for k in 0..=n {
+            set.set(k);
+        }
+    };
+    for_each_instr(&flow.cfg, n + 1, &step, see);
+}
+
+/// The number of a barrier of the CTA. A computed number may be any.
+#[derive(Clone, Copy, PartialEq)]
+enum BarrierNumber {
+    Constant(u64),
+    Computed,
+}
+
+impl BarrierNumber {
+    fn of(i: &Instr) -> Option<BarrierNumber> {
+        let barrier = i.entry.effects.barrier == Barrier::Cta;
+        barrier.then(|| i.constant("a").map_or(BarrierNumber::Computed, BarrierNumber::Constant))
+    }
+
+    fn may_equal(self, other: BarrierNumber) -> bool {
+        self == other || self == BarrierNumber::Computed || other == BarrierNumber::Computed
+    }
+}
+
+/// The numbers of barriers that tell nobody of an initialisation: no initialising thread comes to them, nor one that something else may
+/// have told before.
+fn barriers_apart(kernel: &Kernel, initialisations: &Initialisations) -> Vec<BarrierNumber> {
+    let flow = kernel.flow;
+    let mut apart: Vec<BarrierNumber> = Vec::new();
+    for number in flow.cfg.instrs.iter().filter_map(|i| BarrierNumber::of(i)) {
+        if !apart.contains(&number) {
+            apart.push(number);
+        }
+    }
+    if !initialisations.all_known {
+        return Vec::new();
+    }
+    for (block, at, i) in flow.walk() {
+        let Some(number) = BarrierNumber::of(i).filter(|number| apart.contains(number)) else { continue };
+        let present = kernel.threads_at(block, at);
+        if initialisations.made.iter().any(|m| !disjoint(&m.present.set, &present.set)) {
+            apart.retain(|other| !other.may_equal(number));
+        }
+    }
+    // What one barrier tells, another may pass on.
+    while !apart.is_empty() {
+        let mut told = Vec::new();
+        for_each_synchronised(kernel, initialisations, &apart, &mut |_, _, i, set| {
+            told.extend(BarrierNumber::of(i).filter(|n| apart.contains(n) && set.has(initialisations.made.len())));
+        });
+        if told.is_empty() {
+            break;
+        }
+        apart.retain(|other| !told.iter().any(|number| number.may_equal(*other)));
+    }
+    apart
 }
 
 /// By initialisation: the last instruction before threads part into those that execute it and those that pass it by. If some thread

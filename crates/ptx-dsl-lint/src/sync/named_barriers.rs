@@ -2,6 +2,7 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
+use crate::memory::turns::in_turns;
 use crate::sync::rings::counts::{every_iteration, together};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
@@ -49,7 +50,10 @@ pub(crate) fn check(kernel: &Kernel) {
         return;
     }
     let Some(n) = lanes.cta_size.exact else { return };
-    too_few(kernel, n);
+    if let Some(all) = coming(kernel, n) {
+        too_few(kernel, &all, n);
+        shared_by_groups(kernel, &all, n);
+    }
     let mut list: Vec<Named> = Vec::new();
     let loops = Loops::new(&flow.cfg);
     for (block, at, i) in flow.walk() {
@@ -100,9 +104,8 @@ struct Coming {
 }
 
 /// Barriers for more threads than ever come there, also in loops and with a number that depends on the warp.
-fn too_few(kernel: &Kernel, n: usize) {
+fn too_few(kernel: &Kernel, all: &[Coming], n: usize) {
     let flow = kernel.flow;
-    let Some(all) = coming(kernel, n) else { return };
     let mut reported: Vec<u64> = Vec::new();
     for here in all.iter().filter(|here| here.waits) {
         let Some(count) = flow.instr(here.at).constant("b") else { continue };
@@ -119,6 +122,44 @@ fn too_few(kernel: &Kernel, n: usize) {
             let i = flow.instr(here.at);
             let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
             kernel.report(errors::barrier_count(span, here.id, count, come, true));
+        }
+    }
+}
+
+/// A statement at which several groups of threads, each as large as the count, wait at one barrier. Nothing keeps the warps of one group
+/// together: the first that come pass, unless the groups take turns.
+fn shared_by_groups(kernel: &Kernel, all: &[Coming], n: usize) {
+    let flow = kernel.flow;
+    let loops = Loops::new(&flow.cfg);
+    let mut seen: Vec<u64> = Vec::new();
+    for here in all.iter().filter(|here| here.waits) {
+        let Some(count) = flow.instr(here.at).constant("b").filter(|count| *count > 0) else { continue };
+        if seen.contains(&here.id) || all.iter().any(|other| other.id == here.id && !other.waits) {
+            continue;
+        }
+        let mut set: Set = [0; THREADS / 64];
+        for other in all.iter().filter(|other| other.id == here.id && other.at == here.at) {
+            union_with(&mut set, &other.set);
+        }
+        let come = by_warps(&mut [0; THREADS / 64], &set, n);
+        if come <= count || come % count != 0 {
+            continue;
+        }
+        seen.push(here.id);
+        let site = Site { block: flow.cfg.block_of(here.at), at: here.at };
+        let present = kernel.threads_at(site.block, site.at);
+        let each = |header: u32| {
+            kernel.executes_every_iteration(site) || every_iteration(flow, header, site.block) && together(kernel, site)
+        };
+        let all_come = match loops.innermost(site.block) {
+            Some(header) => each(header),
+            None => kernel.executes_exactly(site),
+        };
+        let accesses = [(site.block, site.at); 2];
+        if all_come && !present.elected && !present.not_elected && !in_turns(kernel, accesses) {
+            let i = flow.instr(here.at);
+            let span = i.operand("b").map_or(i.span, |b| b.span);
+            kernel.report(errors::barrier_of_groups(span, here.id, count, come));
         }
     }
 }
