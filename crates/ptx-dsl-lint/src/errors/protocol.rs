@@ -158,7 +158,9 @@ pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64, looped: 
 pub(crate) fn barrier_of_groups(span: Span, id: u64, count: u64, come: u64) -> Diagnostic {
     section(
         suspicious(645, span, format!("barrier {id} is for {count} threads, but {come} wait at it here, in no order")),
-        &format!("the first {count} threads that come pass, whichever warps they are; the others wait for the next ones"),
+        &format!(
+            "the first {count} threads that come pass, whichever warps they are; the others wait for the next ones"
+        ),
         "9.7.13.1",
     )
     .help(format!("give each group of {count} threads a barrier number of its own, or write {come}"))

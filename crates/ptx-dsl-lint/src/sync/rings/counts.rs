@@ -282,7 +282,11 @@ pub(crate) fn together(kernel: &Kernel, s: Site) -> bool {
         if up == b {
             return true;
         }
-        if flow.cfg.ipdom[up as usize] != b
+        let conditional = flow.cfg.ipdom[up as usize] != b;
+        if conditional && joins(flow, b) {
+            return false;
+        }
+        if conditional
             && let Some(branch) = flow.cfg.branch(up)
             && !known(branch)
             && !polls(flow, up)
@@ -291,6 +295,12 @@ pub(crate) fn together(kernel: &Kernel, s: Site) -> bool {
         }
         b = up;
     }
+}
+
+/// Do several branches lead to the block? Which threads come from each of them is not known.
+fn joins(flow: &Flow, b: u32) -> bool {
+    let from_before = |p: &&(u32, u32)| !flow.cfg.dominates(b, p.0);
+    flow.cfg.blocks[b as usize].pred.iter().filter(from_before).count() > 1
 }
 
 /// Is the block a polling loop on an mbarrier? All threads leave it on the same edge.
