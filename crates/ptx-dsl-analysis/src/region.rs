@@ -46,7 +46,7 @@ pub fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<(
         Operand::Address(Base::Reg(r), offset) => {
             let v = flow.ssa.read(at, *r, 0);
             let a = from.pointee(v)?;
-            let (origin, more) = number(flow, v);
+            let (origin, more) = constant_part(flow, v);
             let value = sum(Some(more), *offset).map(|o| (origin, o));
             Some((Address { offset: sum(a.offset, *offset), ..a }, value))
         }
@@ -70,12 +70,12 @@ pub fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<(
 /// An address of Tensor Memory as a value and a constant.
 pub fn columns(flow: &Flow, at: u32, o: &Operand) -> Option<(Val, i64)> {
     let Operand::Address(Base::Reg(r), offset) = o else { return None };
-    let (value, constant) = number(flow, flow.ssa.read(at, *r, 0));
+    let (value, constant) = constant_part(flow, flow.ssa.read(at, *r, 0));
     Some((value, constant.checked_add(*offset)?))
 }
 
-/// Strips constant additions and conversions from an address: the remaining value and the sum of the constants.
-fn number(flow: &Flow, v: Val) -> (Val, i64) {
+/// Strips constant additions and conversions from a value: the remaining value and the sum of the constants.
+pub fn constant_part(flow: &Flow, v: Val) -> (Val, i64) {
     let mut v = flow.origin(v);
     let mut offset = 0i64;
     for _ in 0..16 {

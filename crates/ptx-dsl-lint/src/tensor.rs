@@ -2,8 +2,10 @@
 
 use crate::kernel::Kernel;
 
+pub(crate) mod descriptors;
 mod loads;
 mod obligations;
+mod steps;
 mod tcgen05;
 mod wgmma;
 
@@ -11,5 +13,6 @@ pub(crate) fn check(kernel: &Kernel) {
     obligations::check(kernel);
     loads::check(kernel);
     wgmma::check(kernel);
+    steps::check(kernel);
     tcgen05::check(kernel);
 }

@@ -1,4 +1,4 @@
-//! 0616 to 0619 and 0640 to 0697: protocols between threads, copies and CTAs.
+//! 0616 to 0619 and 0640 to 0698: protocols between threads, copies and CTAs.
 
 use super::Explanation;
 
@@ -181,4 +181,9 @@ pub(super) const LIST: &[Explanation] = explained! {
         "With `.cta_group::2`, one thread of the pair starts `tcgen05.mma`, `cp` and `shift`, and the operation uses the \
          memory of both CTAs. If a thread of each CTA starts it, it runs twice, in no order. `tcgen05.alloc`, `dealloc` \
          and `relinquish_alloc_permit` are the other way round: a warp of each CTA executes them."
+    698 "product past the rows of its operands"
+        "A swizzled operand of `wgmma` lies in atoms of eight rows, and a row is as wide as the swizzle: 128, 64 or 32 \
+         bytes. The products of a sum go along the row, 32 bytes each. After the width of the swizzle, the next columns \
+         are in the next box of the copy; a start that goes on in the same atom is in the next row. Often the swizzle of \
+         the descriptor is not that of the tensor map."
 };

@@ -41,6 +41,42 @@ pub(crate) fn more_than_room(span: Span, name: &str, bytes: u64, room: u64, copy
     .help("expect the bytes of the boxes, and make a stage as large as all of them")
 }
 
+pub(crate) fn fewer_than_read(span: Span, name: &str, bytes: u64, least: u64, copy: Span) -> Diagnostic {
+    let message = format!("`{name}` expects {bytes} bytes, but the products read at least {least} of a stage");
+    section(
+        suspicious(643, span, message).label(copy, "a copy of the stage"),
+        "a phase completes when exactly the expected bytes have arrived; a wait does not cover what comes after them",
+        "9.7.13.15.2",
+    )
+    .help("expect the bytes of the boxes of all copies of the stage")
+}
+
+/// `names`: the objects that the loop waits for, and those that the copies wait for.
+pub(crate) fn stages_not_freed(span: Span, [full, empty]: [&str; 2], wait: Span, arrival: Span) -> Diagnostic {
+    let message = match full == empty {
+        true => "this loop goes through the stages of a ring, but frees none of them".to_string(),
+        false => format!("this loop goes through the stages of `{full}`, but nothing in it arrives on `{empty}`"),
+    };
+    section(
+        suspicious(642, span, message)
+            .label(wait, "before a copy into a stage, this waits until it is free")
+            .label(arrival, "only this frees stages, outside of the loop"),
+        "a phase completes after as many arrivals as `mbarrier.init` says, so a stage that nobody frees is never filled again",
+        "9.7.13.15.2",
+    )
+    .help("arrive for each stage in the loop, after the last use of its data")
+}
+
+pub(crate) fn stage_overwritten(span: Span, name: &str, copy: Span) -> Diagnostic {
+    let message = format!("this writes into the stage at `{name}`, which is free and may be filled at the same time");
+    section(
+        suspicious(646, span, message).label(copy, "a copy of this loop fills the stage"),
+        "a copy writes at any time between its start and the completion of its mbarrier",
+        "9.7.9.25.4",
+    )
+    .help("store to memory of its own, or free the stages after these stores have been read")
+}
+
 pub(crate) fn past_the_ring(span: Span, name: &str, offset: i64, stages: usize, size: u32) -> Diagnostic {
     let message =
         format!("this loop goes through {stages} objects, and that at `{name}+{offset}` lies outside `{name}`");

@@ -1,4 +1,4 @@
-//! Messages about Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689, PTX0697.
+//! Messages about Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689, PTX0697. Also PTX0698, about descriptors of `wgmma`.
 
 use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
@@ -169,4 +169,16 @@ pub(crate) fn nothing_to_track(span: Span, operation: Span) -> Diagnostic {
         "9.7.16.12.1",
     )
     .help("put it after them")
+}
+
+pub(crate) fn step_past_the_row(span: Span, step: i64, width: i64, first: Span) -> Diagnostic {
+    let rows = if step == width { "the next row".to_string() } else { format!("row {}", step / width) };
+    let message =
+        format!("this product reads its operands from {rows} on: it starts {step} bytes after an earlier one");
+    section(
+        suspicious(698, span, message).label(first, "the earlier product of the sum starts here"),
+        &format!("with a swizzle of {width} bytes, a row of eight rows has {width} bytes; the next columns are in another box"),
+        "9.7.15.5.1",
+    )
+    .help("take the swizzle of the tensor map that fills the memory, or add the distance to the next box")
 }

@@ -142,7 +142,7 @@ fn shared_by_groups(kernel: &Kernel, all: &[Coming], n: usize) {
             union_with(&mut set, &other.set);
         }
         let come = by_warps(&mut [0; THREADS / 64], &set, n);
-        if come <= count || come % count != 0 {
+        if come <= count || !come.is_multiple_of(count) {
             continue;
         }
         seen.push(here.id);

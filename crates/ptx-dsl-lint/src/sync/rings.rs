@@ -2,14 +2,18 @@
 
 use crate::kernel::Kernel;
 use crate::sync::rings::uses::Rings;
+use crate::tensor::descriptors::{Matrix, matrices};
 use ptx_dsl_isa::opcode::op;
 
 pub(crate) mod counts;
 mod lifetime;
 mod objects;
+mod overlaid;
 mod parities;
 mod peers;
+mod released;
 mod room;
+mod stages;
 pub(crate) mod uses;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -23,5 +27,8 @@ pub(crate) fn check(kernel: &Kernel) {
     counts::check(kernel, &rings);
     parities::check(kernel, &rings);
     peers::check(kernel, &rings);
-    room::check(kernel, &rings);
+    released::check(kernel, &rings);
+    let matrices: Option<Vec<Matrix>> = matrices(kernel).map(|list| list.into_iter().map(|(_, m)| m).collect());
+    room::check(kernel, &rings, matrices.as_deref());
+    overlaid::check(kernel, &rings, matrices.as_deref());
 }
