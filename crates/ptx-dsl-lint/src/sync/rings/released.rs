@@ -17,10 +17,10 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
         let Some(header) = loop_of(flow, rings, wait) else { continue };
         let Some(first) = copies.first() else { continue };
         let Some(frees) = freed_by(flow, rings, first, wait) else { continue };
-        let inside = |u: &&RingOp| rings.loops.contains(header, u.site.block);
+        let inside = |u: &RingOp| rings.loops.contains(header, u.site.block);
         let frees_stage = |u: &&RingOp| matches!(u.kind, OpKind::Arrive(_)) && shares_objects(u, frees);
         let arrivals: Vec<&RingOp> = rings.of(frees.var).filter(frees_stage).collect();
-        if arrivals.is_empty() || copies.iter().any(|c| inside(&c)) || arrivals.iter().any(|a| inside(&a)) {
+        if arrivals.is_empty() || copies.iter().any(|c| inside(c)) || arrivals.iter().any(|a| inside(a)) {
             continue;
         }
         if goes_round(flow, rings, header, wait) && needed(kernel, rings, frees, &arrivals, wait) {
