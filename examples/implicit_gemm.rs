@@ -9,7 +9,7 @@
 
 use half::f16;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{ElementType, Swizzle, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 
 ptx! {
     <sm_90a, ptx 8.3>

@@ -1,9 +1,10 @@
 //! Two monitors that this program defines. `SamePlace` looks at accesses: it finds threads that store to the same place of global memory, with the
 //! lines of both stores. `Diary` also looks at synchronisations and events: it writes down what warps wait for, and what ends the wait.
 
+use ptx_dsl::fault::{At, FaultKind};
+use ptx_dsl::kernel::KernelInfo;
 use ptx_dsl::monitor::{Access, Agent, By, Event, Monitor, Order, Place, Sync, Wants, Who};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{At, FaultKind, KernelInfo};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

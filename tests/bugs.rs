@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::ptxas;
-use ptx_dsl::{Arg, ElementType, Error, Host, KernelFn as _, Report, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, TensorMap};
+use ptx_dsl::{Arg, Error, Host, KernelFn as _, Report};
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::lex::lex;
 

@@ -5,6 +5,7 @@ mod bugs;
 mod documentation;
 mod editor;
 mod explained;
+mod facade;
 mod host;
 mod large;
 mod modules;

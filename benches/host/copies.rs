@@ -3,7 +3,7 @@
 
 use super::Case;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{ElementType, Swizzle, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 
 /// Bytes of a copy, and their number.
 const BYTES: usize = 65536;

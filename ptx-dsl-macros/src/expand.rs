@@ -101,7 +101,7 @@ impl Expansion<'_> {
             if !broken {
                 out.extend(quote! {
                     #attribute
-                    const _: () = { ::ptx_dsl::compile_kernels! { #again } };
+                    const _: () = { ::ptx_dsl::__private::compile_kernels! { #again } };
                 });
             }
         }

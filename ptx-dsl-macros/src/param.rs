@@ -38,12 +38,12 @@ fn implementation(mut input: DeriveInput) -> Result<TokenStream, Error> {
     Ok(quote! {
         #[automatically_derived]
         impl #parameters ::ptx_dsl::Param for #name #arguments #clause {
-            const SHAPE: &'static ::ptx_dsl::runtime::param::Shape = &::ptx_dsl::runtime::param::Shape {
+            const SHAPE: &'static ::ptx_dsl::__private::param::Shape = &::ptx_dsl::__private::param::Shape {
                 name: #shown,
                 size: ::core::mem::size_of::<Self>(),
                 align: ::core::mem::align_of::<Self>(),
-                parts: ::ptx_dsl::runtime::param::Parts::Fields(&[#(
-                    ::ptx_dsl::runtime::param::Field {
+                parts: ::ptx_dsl::__private::param::Parts::Fields(&[#(
+                    ::ptx_dsl::__private::param::Field {
                         name: #names,
                         offset: ::core::mem::offset_of!(Self, #members),
                         shape: <#types as ::ptx_dsl::Param>::SHAPE,

@@ -5,6 +5,7 @@ pub mod item;
 mod origins;
 pub(crate) mod variables;
 
+pub use crate::constant::Const;
 pub use crate::flow::{Flow, Next, Pc, Wait};
 pub use crate::machine::Compiled;
 pub use info::{KernelInfo, NotYet, ParamInfo, Site};

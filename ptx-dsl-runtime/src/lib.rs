@@ -28,7 +28,7 @@ pub mod schedule;
 mod simd;
 mod steps;
 pub mod sync;
-mod tensor_map;
+pub mod tensor_map;
 pub mod trace;
 
 pub use buffer::{Buffer, Strided, StridedError};

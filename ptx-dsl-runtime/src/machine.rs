@@ -103,6 +103,7 @@ impl Copy for Compiled {}
 
 impl Compiled {
     /// The code of this kernel.
+    #[doc(hidden)]
     pub fn of<K: CompiledKernel>() -> Self {
         Compiled { optimised: K::OPTIMISED, regions: K::REGIONS, registers: registers::new::<K> }
     }

@@ -8,7 +8,9 @@
 //! ```
 //! # use ptx_dsl_runtime as ptx_dsl;
 //! use ptx_dsl::monitor::{Access, Monitor, Place};
-//! use ptx_dsl::{FaultKind, Host, KernelInfo};
+//! use ptx_dsl::Host;
+//! use ptx_dsl::fault::FaultKind;
+//! use ptx_dsl::kernel::KernelInfo;
 //! use std::collections::BTreeMap;
 //! use std::sync::{Arc, Mutex};
 //!
@@ -49,7 +51,9 @@
 //! ```
 //! # use ptx_dsl_runtime as ptx_dsl;
 //! use ptx_dsl::monitor::{Access, Agent, By, Event, Monitor, Order, Sync, Wait, Wants, Who};
-//! use ptx_dsl::{FaultKind, Host, KernelInfo};
+//! use ptx_dsl::Host;
+//! use ptx_dsl::fault::FaultKind;
+//! use ptx_dsl::kernel::KernelInfo;
 //! use std::sync::{Arc, Mutex};
 //!
 //! /// Writes down which barriers warps wait at, and what copies do.
@@ -127,6 +131,8 @@ use layout::{SharedBox, SharedMatrix};
 use std::sync::Arc;
 
 pub use crate::flow::Wait;
+pub use crate::host::Off;
+pub use crate::machine::tensor::{Pipeline, Unit};
 pub use crate::mem::address::Place;
 pub use event::Event;
 pub(crate) use monitored::Monitored;

@@ -129,14 +129,10 @@ pub use half;
 /// # Ok::<(), ptx_dsl::Error>(())
 /// ```
 pub use ptx_dsl_macros::Param;
-#[doc(hidden)]
-pub use ptx_dsl_macros::compile_kernels;
 #[doc = include_str!("include_ptx.md")]
 pub use ptx_dsl_macros::include_ptx;
 #[doc = include_str!("ptx.md")]
 pub use ptx_dsl_macros::ptx;
-#[doc(hidden)]
-pub use ptx_dsl_runtime as runtime;
 /// ```
 /// use ptx_dsl::prelude::*;
 ///
@@ -159,39 +155,69 @@ pub use ptx_dsl_runtime as runtime;
 /// # Ok::<(), Error>(())
 /// ```
 pub use ptx_dsl_runtime::Arg;
-/// [Example](mod@crate::monitor).
-pub use ptx_dsl_runtime::Monitor;
-/// [Example](crate#faults).
-pub use ptx_dsl_runtime::fault::{
-    At, EarlyPhase, MatrixBounds, MatrixLayout, NearMiss, Object, Origin, Race, RegisterValue, Side, Strength,
-    TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak, WrittenBox,
-};
+/// [Example](crate#buffers).
+pub use ptx_dsl_runtime::Buffer;
 pub use ptx_dsl_runtime::kernel::KernelFn;
-/// [Example](crate#launches).
-pub use ptx_dsl_runtime::kernel::{KernelInfo, Origins, ParamInfo, Site};
-/// [Example](crate#launches).
-pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 /// [Example](macro@crate::Param).
 pub use ptx_dsl_runtime::param::Param;
-/// [Example](crate#buffers).
-pub use ptx_dsl_runtime::{Buffer, Strided, StridedError};
-/// [Example](crate#launches).
-pub use ptx_dsl_runtime::{CancelHandle, Host, Launch, Progress, Report};
 /// [Example](crate#faults).
-pub use ptx_dsl_runtime::{Checked, Error, Fault, FaultKind};
-/// [Example](crate#tensor-maps).
-pub use ptx_dsl_runtime::{
-    ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
-};
+pub use ptx_dsl_runtime::{Checked, Error, Fault};
 /// [Example](crate#engines-and-numerics).
 pub use ptx_dsl_runtime::{Engine, Numerics};
-/// [Example](crate#schedules).
-pub use ptx_dsl_runtime::{Explore, Explored, Schedule};
+/// [Example](crate#launches).
+pub use ptx_dsl_runtime::{Host, Launch, Report};
 pub use ptx_dsl_runtime::{monitor, trace};
 
-/// Whether the profile optimises this crate. Crates with kernels are then assumed to be optimised too.
-#[doc(hidden)]
-pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
+/// Arguments of kernels: shaped views of buffers, and the traits of what a parameter without a Rust type takes.
+///
+/// [Example](crate#buffers).
+pub mod argument {
+    pub use ptx_dsl_runtime::launch::{IntoBuffer, IntoMap, IntoU64};
+    pub use ptx_dsl_runtime::param::{Element, Field, Parts, Shape};
+    pub use ptx_dsl_runtime::{Strided, StridedError};
+}
+
+/// Many schedules of one launch.
+///
+/// [Example](crate#schedules).
+pub mod explore {
+    pub use ptx_dsl_runtime::{Explore, Explored, Schedule};
+}
+
+/// The parts of a [`Fault`]: its kind, the statement, the threads and the memory.
+///
+/// [Example](crate#faults).
+pub mod fault {
+    pub use ptx_dsl_runtime::fault::{
+        At, EarlyPhase, FaultKind, MatrixBounds, MatrixLayout, NearMiss, Object, Origin, Race, RegisterValue, Side,
+        Strength, TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak, WrittenBox,
+    };
+}
+
+/// The description of a kernel: its parameters, statements and texts.
+///
+/// [Example](crate#launches).
+pub mod kernel {
+    pub use ptx_dsl_runtime::kernel::{
+        Compiled, Const, Kernel, KernelInfo, NotYet, Origins, ParamInfo, Printed, Site, Takes,
+    };
+}
+
+/// The parts of a [`Launch`]: dimensions, progress, cancellation, and why it cannot start.
+///
+/// [Example](crate#launches).
+pub mod launch {
+    pub use ptx_dsl_runtime::launch::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, LaunchError, Progress};
+}
+
+/// Tensor maps, as `cuTensorMapEncodeTiled` and similar functions make them.
+///
+/// [Example](crate#tensor-maps).
+pub mod tensor_map {
+    pub use ptx_dsl_runtime::{
+        ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+    };
+}
 
 /// What most programs need. [Example](crate).
 pub mod prelude {
@@ -201,6 +227,16 @@ pub mod prelude {
     pub use half::{bf16, f16};
     #[doc(hidden)]
     pub use ptx_dsl_runtime::kernel::item::NoInstanceFn as _;
+}
+
+/// What emitted code names. It may change in every version.
+#[doc(hidden)]
+pub mod __private {
+    pub use ptx_dsl_macros::compile_kernels;
+    pub use ptx_dsl_runtime::*;
+
+    /// Whether the profile optimises this crate. Crates with kernels are then assumed to be optimised too.
+    pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 }
 
 // The programs in README.md and docs/run.md are compiled and run as doc tests.

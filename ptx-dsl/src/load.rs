@@ -61,7 +61,11 @@ pub use parameter::{Element, Parameter, Pointer, WrongType};
 /// [Example](Kernel::pointees).
 pub use ptx_dsl_analysis::pointees::Pointee;
 /// [Example](Options::level).
+pub use ptx_dsl_frontend::diag::Class;
+/// [Example](Options::level).
 pub use ptx_dsl_frontend::levels::{Level, Selector};
+/// [Example](Kernel::pointees).
+pub use ptx_dsl_frontend::ty::Class as TyClass;
 /// [Example](Kernel::pointees).
 pub use ptx_dsl_runtime::Ty;
 

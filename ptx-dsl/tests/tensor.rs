@@ -3,8 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::Module;
-use ptx_dsl::{Arg, ElementType, Error, FaultKind, Fill, Host, Interleave, Launch, Swizzle, TensorMap, TensorMapError};
+use ptx_dsl::tensor_map::{ElementType, Fill, Interleave, Swizzle, TensorMap, TensorMapError};
+use ptx_dsl::{Arg, Error, Host, Launch};
 
 const SPECIAL: [u32; 16] = [
     0,

@@ -7,8 +7,10 @@
 use std::fmt::Write as _;
 
 use super::{Bug, list, ours, read_bugs, said};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Kernel, Level, Options, Selector};
-use ptx_dsl::{Arg, ElementType, Error, FaultKind, Host, Launch, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, TensorMap};
+use ptx_dsl::{Arg, Error, Host, Launch};
 use ptx_dsl_frontend::rules::RULES;
 
 const SCHEDULES: u64 = 8;

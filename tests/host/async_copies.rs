@@ -1,7 +1,8 @@
 //! `cp.async`: groups, zero fill, arrivals at mbarrier objects; when the copies are visible, and what is reported.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 use super::everywhere::everywhere;
 

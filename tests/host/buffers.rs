@@ -1,7 +1,8 @@
 //! Buffers are device memory: a part has its offset from an aligned address. Plain slices of Rust are copies to device memory.
 
+use ptx_dsl::Engine;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Engine, FaultKind};
 
 ptx! {
     <sm_90, ptx 8.0, compiled>
@@ -93,7 +94,7 @@ fn align_is_compared_with_the_offset_in_the_buffer() {
     // two parts of one buffer, a view of one, bytes without a Rust type
     let (_, right) = x.split_at_mut(3);
     quads.launch(&host, launch(), (right,)).unwrap_err();
-    let mut view = ptx_dsl::Strided::new(&mut x[2..], [10], [1]).unwrap();
+    let mut view = ptx_dsl::argument::Strided::new(&mut x[2..], [10], [1]).unwrap();
     quads.launch(&host, launch(), (&mut view,)).unwrap_err();
     let mut bytes = host.zeroed::<u8>(9);
     untyped::word.launch(&host, Launch::grid(1), (&mut bytes[1..],)).unwrap_err();

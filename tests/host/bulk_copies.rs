@@ -1,7 +1,8 @@
 //! Bulk copies and reductions, bulk groups, asynchronous stores: in each direction, with each way to complete.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 use super::everywhere::everywhere;
 

@@ -1,7 +1,8 @@
 //! Kernels as Rust closures: `kernel.on(&host, launch)` works wherever Rust takes a closure, in both forms of the macro.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 ptx! {
     <sm_90, ptx 8.0>

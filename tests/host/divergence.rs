@@ -389,7 +389,7 @@ fn a_loop_that_some_lanes_never_leave_ends_at_the_step_limit() {
 
 #[test]
 fn such_a_loop_can_be_cancelled() {
-    let cancel = ptx_dsl::CancelHandle::new();
+    let cancel = ptx_dsl::launch::CancelHandle::new();
     let launch = Launch::grid(1).block(64).step_limit(u64::MAX).cancel(cancel.clone());
     let mut d = vec![0u32; 64];
     let fault = std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Both engines run a kernel alike: results, faults, deadlocks; and what a host says if it lacks the engine.
 
+use ptx_dsl::kernel::Kernel;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::Kernel;
 use ptx_dsl::{Checked, Engine};
 
 fn both() -> [Host; 2] {

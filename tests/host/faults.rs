@@ -1,6 +1,6 @@
 //! Undefined behaviour and hangs give a report with the statement and the thread.
 
-use ptx_dsl::FaultKind;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
 
 /// Runs a body on one thread and returns the report.

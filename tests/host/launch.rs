@@ -234,7 +234,7 @@ fn a_grid_that_takes_for_ever_is_ended() {
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).step_limit(100_000), (&mut out,)).unwrap_err();
     assert!(error.to_string().contains("not finished after 100000 turns"), "{error}");
     assert_eq!(out, [3]);
-    let handle = ptx_dsl::CancelHandle::new();
+    let handle = ptx_dsl::launch::CancelHandle::new();
     handle.cancel();
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).cancel(handle), (&mut out,)).unwrap_err();
     // each engine looks at another moment
@@ -362,7 +362,7 @@ fn all_ctas_of_a_cooperative_launch_are_resident() {
     rounds.launch(&Host::new(), launch(), (&mut x, n)).unwrap();
 
     let error = rounds.launch(&Host::new(), Launch::grid(18), (&mut x, n)).unwrap_err();
-    assert_eq!(error.fault().map(|fault| &fault.kind), Some(&ptx_dsl::FaultKind::NotCooperative));
+    assert_eq!(error.fault().map(|fault| &fault.kind), Some(&ptx_dsl::fault::FaultKind::NotCooperative));
     assert!(error.to_string().contains("launch it with `Launch::cooperative`"), "{error}");
     let error = rounds.launch(&Host::new(), Launch::grid(4225).cooperative(), (&mut x, n)).unwrap_err();
     assert!(error.to_string().contains("a cooperative launch of 4225 CTAs, but the limit is 4224"), "{error}");

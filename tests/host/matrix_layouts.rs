@@ -1,7 +1,9 @@
 //! Matrices that are read from shared memory with another layout than a tensor copy has written them with.
 
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Checked, ElementType, Error, FaultKind, Swizzle, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
+use ptx_dsl::{Checked, Error};
 
 ptx! {
     <sm_90a, ptx 8.6, allow(PTX0640), allow(PTX0670)>

@@ -1,7 +1,8 @@
 //! State spaces, vectors, atomics, generic addresses.
 
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Engine, Error, FaultKind};
+use ptx_dsl::{Engine, Error};
 
 #[test]
 fn shared_memory_reverses_a_block() {

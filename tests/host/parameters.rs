@@ -157,7 +157,7 @@ fn buffers_outlive_launches_and_have_parts_and_views() {
     let host = Host::new();
     let launch = Launch::grid(1).block((4, 4));
     let data: Vec<f32> = (0..15).map(|i| i as f32).collect();
-    let x = ptx_dsl::Strided::new(host.buffer(&data), [3, 2], [5, 1]).unwrap();
+    let x = ptx_dsl::argument::Strided::new(host.buffer(&data), [3, 2], [5, 1]).unwrap();
     let mut y = host.zeroed::<f32>(8);
     let ([rows, columns], [stride, _]) = (x.shape().map(|n| n as u32), x.strides().map(|n| n as u32));
     add_rows.launch(&host, launch.clone(), (&x, &mut y, rows, columns, stride)).unwrap();

@@ -1,7 +1,7 @@
 //! Where faults of kernels that the macros read say that a statement is, if it has a `.loc` or is in a piece.
 
+use ptx_dsl::Engine;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::Engine;
 use ptx_dsl::{Error, Report};
 
 /// The line of the macro.

@@ -1,7 +1,8 @@
 //! `setmaxnreg` on both engines: what one warpgroup gives back, another gets.
 
+use ptx_dsl::Engine;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Engine, FaultKind};
 
 const ENGINES: [Engine; 2] = [Engine::Interpreted, Engine::Compiled];
 

@@ -1,7 +1,8 @@
 //! `alloca`, `stacksave`, `stackrestore` on both engines.
 
+use ptx_dsl::Engine;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Engine, FaultKind};
 
 const ENGINES: [Engine; 2] = [Engine::Interpreted, Engine::Compiled];
 

@@ -1,7 +1,8 @@
 //! Functions of CUDA's device runtime in the output of nvcc 13.5 for `tests/nvcc/printf.cu` and `heap.cu`, and calls written by hand.
 
+use ptx_dsl::Engine;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Engine, FaultKind};
 use std::sync::{Arc, Mutex};
 
 mod printf {

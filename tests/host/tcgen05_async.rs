@@ -1,7 +1,8 @@
 //! Asynchronous tcgen05 operations, and Tables 47 and 48 of the manual under `Host::explore`.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::{Error, FaultKind};
 
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0608)>

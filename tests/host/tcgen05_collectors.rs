@@ -1,7 +1,8 @@
 //! Collector buffers: an operation that uses one needs the matrix that the buffer holds.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 use super::everywhere::everywhere;
 

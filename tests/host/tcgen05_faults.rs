@@ -2,8 +2,9 @@
 //! parameters, so that no rule sees them at compile time. (The compiler refuses both values of `.cta_group` in one kernel; the
 //! machine's unit tests cover that fault.)
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::{Error, FaultKind};
 
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0601), allow(PTX0602), allow(PTX0603), allow(PTX0604), allow(PTX0605), allow(PTX0606), allow(PTX0607), allow(PTX0608)>

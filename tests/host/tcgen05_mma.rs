@@ -1,8 +1,9 @@
 //! `tcgen05.mma` is asynchronous: a thread that reads D too early sees the old data, and the checked host reports it, and
 //! unwritten shared memory that the tensor core reads.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::{Error, FaultKind};
 
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0604), allow(PTX0605), allow(PTX0608)>

@@ -1,9 +1,10 @@
 //! Tensor Memory between threads (manual 9.7.16.5, 9.7.16.6): the checked host reports a missing wait or fence, and every host a
 //! CTA of a pair without its peer, or an early commit. A parameter selects what is missing, so one kernel is right and wrong.
 
+use ptx_dsl::fault::FaultKind;
+use ptx_dsl::fault::TensorOrder;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::fault::TensorOrder;
-use ptx_dsl::runtime::{Checked, Error, FaultKind};
+use ptx_dsl::{Checked, Error};
 
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0605), allow(PTX0606), allow(PTX0608), allow(PTX0678), allow(PTX0679), allow(PTX0681), allow(PTX0682), allow(PTX0689)>

@@ -1,7 +1,8 @@
 //! Tensor copies: boxes of tensors, in and out, with each swizzle, type and mode; tensor maps and their faults.
 
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{ElementType, FaultKind, Swizzle, Tensor, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, Swizzle, Tensor, TensorMap};
 
 use super::everywhere::everywhere;
 

@@ -1,8 +1,10 @@
 //! Tensor copies that the text of the manual forbids (PTX ISA 9.7.9.25.5.1): boxes of several rows, offsets, swizzles, types and corners;
 //! and stores of 6-bit elements, which no load does.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{ElementType, Error, FaultKind, Swizzle, TensorMap, TensorMapBuilder};
+use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap, TensorMapBuilder};
 
 use super::everywhere::everywhere;
 

@@ -1,7 +1,7 @@
 //! Tensor copies whose map has another address.
 
 use ptx_dsl::prelude::*;
-use ptx_dsl::{ElementType, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, TensorMap};
 
 use super::everywhere::everywhere;
 

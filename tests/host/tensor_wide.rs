@@ -1,7 +1,8 @@
 //! Tensor copies in the modes `im2col::w` and `im2col::w::128` (PTX ISA 5.5.5), and maps whose dimensions are overridden.
 
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{ElementType, FaultKind, Swizzle, TensorMap};
+use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 
 use super::everywhere::everywhere;
 

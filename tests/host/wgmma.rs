@@ -396,7 +396,7 @@ fn a_descriptor_outside_of_shared_memory_is_a_fault() {
     for host in [Host::new(), Host::new().seed(3)] {
         let result = calls.launch(&host, Launch::grid(1), (&mut [0; 512], 3));
         let Err(ptx_dsl::Error::Fault(fault)) = result else { panic!("{result:?}") };
-        assert!(matches!(fault.kind, ptx_dsl::FaultKind::MatrixOutOfBounds(_)), "{fault}");
+        assert!(matches!(fault.kind, ptx_dsl::fault::FaultKind::MatrixOutOfBounds(_)), "{fault}");
     }
 }
 

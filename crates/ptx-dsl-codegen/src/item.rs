@@ -140,7 +140,7 @@ pub fn compiled(
             type Warp = #module::Warp;
             const FRESH: ::core::primitive::bool = #fresh;
             const LARGE: ::core::primitive::bool = #large;
-            const OPTIMISED: ::core::primitive::bool = ::ptx_dsl::OPTIMISED;
+            const OPTIMISED: ::core::primitive::bool = ::ptx_dsl::__private::OPTIMISED;
             const REGIONS: &'static [&'static ::core::primitive::str] = &[#(#regions),*];
             #agrees
             fn step(

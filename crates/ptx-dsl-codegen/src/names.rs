@@ -14,7 +14,7 @@ pub const RT: Runtime = Runtime;
 
 impl ToTokens for Runtime {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.extend(quote!(::ptx_dsl::runtime));
+        tokens.extend(quote!(::ptx_dsl::__private));
     }
 }
 

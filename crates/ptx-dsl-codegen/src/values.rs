@@ -224,7 +224,7 @@ impl<'m> Values<'m> {
                 false => String::new(),
             };
             calls.push(
-                quote_spanned!(at=> ::ptx_dsl::runtime::constant::evaluate(&mut all, #first, #bytes, &declared, #why);),
+                quote_spanned!(at=> ::ptx_dsl::__private::constant::evaluate(&mut all, #first, #bytes, &declared, #why);),
             );
             (steps, first) = (Vec::new(), n + 1);
         }
@@ -288,7 +288,7 @@ impl<'m> Values<'m> {
         }
         let (all, cut, condition) = (self.all(), Cut::new(&text), Literal::u32_unsuffixed(condition.0));
         let (text, cuts) = (cut.text, Literal::byte_string(&cut.cuts));
-        quote_spanned!(places.here(finding.span)=> ::ptx_dsl::runtime::constant::check(#all, #condition, #text, #cuts);)
+        quote_spanned!(places.here(finding.span)=> ::ptx_dsl::__private::constant::check(#all, #condition, #text, #cuts);)
     }
 }
 

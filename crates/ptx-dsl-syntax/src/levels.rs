@@ -56,6 +56,7 @@ impl Selector {
     }
 
     /// Does it select the finding?
+    #[doc(hidden)]
     pub fn covers(self, finding: &Diagnostic) -> bool {
         match self {
             Selector::Code(code) => finding.code == code,

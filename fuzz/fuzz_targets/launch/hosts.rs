@@ -3,7 +3,8 @@
 use crate::case::{self, Value};
 use crate::random::Random;
 use ptx_dsl::load::{Kernel, Level, Options, Selector};
-use ptx_dsl::{Error, FaultKind, Host, Launch, Report};
+use ptx_dsl::{Error, Host, Launch, Report};
+use ptx_dsl::fault::FaultKind;
 
 /// Kernels of a module that are launched.
 const KERNELS: usize = 3;

@@ -57,7 +57,7 @@ pub struct KernelInfo<'k> {
     pub values: &'k [Const],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
     pub not_yet: &'k [NotYet<'k>],
-    /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
+    /// The code for the interpreter: an encoded image. Empty if there is none.
     pub image: &'k [u8],
 }
 

@@ -34,9 +34,9 @@ pub enum Unit {
 /// The pipeline of an operation: which others execute in the order of issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pipeline {
-    /// Its queue.
+    /// The queue of the operation.
     pub unit: Unit,
-    /// [`TensorJob::pipeline`]
+    /// Operations of one unit with the same key execute in the order of issue.
     pub key: u64,
     /// `.cta_group::2`
     pub pair: bool,
@@ -82,7 +82,7 @@ impl Area {
 
 /// An operation in flight: the operands that it read from registers when it was issued, decoded and checked.
 pub trait TensorJob: std::fmt::Debug {
-    /// Its queue.
+    /// The queue of the operation.
     fn unit(&self) -> Unit;
 
     /// How long it takes, in instructions of a warp.

@@ -116,7 +116,7 @@ pub struct Order {
 
 impl Order {
     /// That of an instruction.
-    pub fn of(opcode: Opcode, q: Q) -> Order {
+    pub(crate) fn of(opcode: Opcode, q: Q) -> Order {
         let Some(entry) = opcode.entries().next() else { return Order::default() };
         let effects = entry.instr.effects;
         let both = q.has(q::acq_rel) || q.has(q::sc);

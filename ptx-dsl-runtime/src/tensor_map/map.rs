@@ -14,14 +14,14 @@ use super::fields::Fields;
 ///
 /// ```
 /// # use ptx_dsl_runtime as ptx_dsl;
-/// use ptx_dsl::{ElementType, Swizzle, TensorMap};
+/// use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 ///
 /// let x = vec![0u16; 256 * 128];
 /// let map = TensorMap::tiled(&x, ElementType::F16).dims([128, 256]).box_dims([64, 64]).swizzle(Swizzle::B128).build()?;
 /// let error = TensorMap::tiled(&x, ElementType::F16).dims([128, 256]).box_dims([64, 300]).build().unwrap_err();
 /// assert_eq!(error.to_string(), "`boxDim[1]` of the tensor map is 300, but must be from 1 to 256");
 /// # drop(map);
-/// # Ok::<(), ptx_dsl::TensorMapError>(())
+/// # Ok::<(), ptx_dsl::tensor_map::TensorMapError>(())
 /// ```
 #[derive(Debug)]
 pub struct TensorMap<'a> {

@@ -1,8 +1,9 @@
 //! How a launch on several threads ends: faults, deadlocks, budgets, cancelling; and its progress reports.
 
 use super::THREADS;
+use ptx_dsl::fault::FaultKind;
+use ptx_dsl::launch::CancelHandle;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{CancelHandle, FaultKind};
 use std::sync::{Arc, Mutex};
 
 ptx! {

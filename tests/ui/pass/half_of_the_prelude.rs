@@ -1,4 +1,4 @@
-use ptx_dsl::TensorMap as Map;
+use ptx_dsl::tensor_map::TensorMap as Map;
 use ptx_dsl::prelude::*;
 
 ptx! {

@@ -199,8 +199,8 @@ fn value_checks(
     // errors of const evaluation name the constant
     let constant = Ident::new("parameter", at);
     let declared = quote_spanned! {at=>
-        const #constant: () = ::ptx_dsl::runtime::param::by_value::<#ty>().declared(&::ptx_dsl::runtime::param::Declared {
-            name: #name, what: #what, ty: (#given, ::ptx_dsl::runtime::param::Kind::#own), suits: #suits,
+        const #constant: () = ::ptx_dsl::__private::param::by_value::<#ty>().declared(&::ptx_dsl::__private::param::Declared {
+            name: #name, what: #what, ty: (#given, ::ptx_dsl::__private::param::Kind::#own), suits: #suits,
             size: #size, align: #align, rust: #rust,
         });
     };
@@ -211,8 +211,8 @@ fn value_checks(
         let constant = Ident::new("access", at);
         quote_spanned! {at=>
             const _: () = {
-                const #constant: () = ::ptx_dsl::runtime::param::by_value::<#ty>().access(&::ptx_dsl::runtime::param::Access {
-                    name: #name, ty: #shown, offset: #offset, size: #bytes, lanes: #lanes, kind: ::ptx_dsl::runtime::param::Kind::#kind,
+                const #constant: () = ::ptx_dsl::__private::param::by_value::<#ty>().access(&::ptx_dsl::__private::param::Access {
+                    name: #name, ty: #shown, offset: #offset, size: #bytes, lanes: #lanes, kind: ::ptx_dsl::__private::param::Kind::#kind,
                 });
             };
         }
@@ -256,7 +256,7 @@ fn kind(ty: &Ty) -> TokenStream {
 
 impl Passing {
     fn scalar(ty: TokenStream) -> Self {
-        let arg = quote!(::ptx_dsl::runtime::param::by_value::<#ty>().arg(__ptx_a));
+        let arg = quote!(::ptx_dsl::__private::param::by_value::<#ty>().arg(__ptx_a));
         Passing {
             closure: Closure::Known(ty.clone()),
             ty,
@@ -278,7 +278,7 @@ impl Passing {
             ty: quote!(&'a #mutability [#element]),
             closure: if known { Closure::Known(closure.to_token_stream()) } else { closure },
             generic: None,
-            arg: quote!(::ptx_dsl::runtime::param::elements::<#element>().#method(__ptx_a)),
+            arg: quote!(::ptx_dsl::__private::param::elements::<#element>().#method(__ptx_a)),
             check: None,
             read_only: !mutable,
             pointer: Some(align.unwrap_or(1)),
@@ -288,7 +288,7 @@ impl Passing {
 
     /// A parameter without a Rust type: `launch` takes every type that satisfies the bound, a closure takes `Arg`.
     fn generic(name: Ident, bound: TokenStream, arg: TokenStream, pointer: Option<u32>) -> Self {
-        let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::runtime::Arg<'_>));
+        let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::__private::Arg<'_>));
         let closure = Closure::Known(closure);
         Passing { ty, closure, generic: Some(bound), arg, check: None, read_only: false, pointer, rust_align: None }
     }

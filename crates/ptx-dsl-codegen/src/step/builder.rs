@@ -38,7 +38,7 @@ impl StepBuilder<'_, '_> {
             return code;
         }
         let (rt, here, name) = (RT, region_number(r), format_ident!("Piece{}", self.items.len()));
-        let optimised = if self.e.scale.one_level { quote!(false) } else { quote!(::ptx_dsl::OPTIMISED) };
+        let optimised = if self.e.scale.one_level { quote!(false) } else { quote!(::ptx_dsl::__private::OPTIMISED) };
         self.items.push(quote! {
             pub struct #name;
             impl #rt::Piece for #name {

@@ -1,8 +1,9 @@
 //! What the checked host finds about asynchronous operations and proxies, and what it must not find: in 20 schedules each.
 
 use super::races::{run_on, threads};
+use ptx_dsl::Error;
+use ptx_dsl::fault::{FaultKind, Race};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind, Race};
 
 pub(super) fn hosts() -> impl Iterator<Item = Host<ptx_dsl::Checked>> {
     std::iter::once(Host::checked()).chain((0..19).map(|seed| Host::checked().seed(seed)))
@@ -206,8 +207,11 @@ fn tensor_maps() {
     let run = |host: &Host<ptx_dsl::Checked>, fences: &str| {
         let module = super::races::permissive().parse(&text(fences)).unwrap();
         let (mut a, mut b) = ([1u8; 128], [2u8; 128]);
-        let map =
-            ptx_dsl::TensorMap::tiled(&mut a, ptx_dsl::ElementType::U8).dims([128]).box_dims([128]).build().unwrap();
+        let map = ptx_dsl::tensor_map::TensorMap::tiled(&mut a, ptx_dsl::tensor_map::ElementType::U8)
+            .dims([128])
+            .box_dims([128])
+            .build()
+            .unwrap();
         let mut args = [(&map).into(), ptx_dsl::Arg::buffer(&mut b)];
         module.kernel("k").unwrap().launch_raw(host, Launch::grid(1).block(1), &mut args)
     };

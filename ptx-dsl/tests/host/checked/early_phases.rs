@@ -2,8 +2,9 @@
 
 use super::async_races::{WAIT, clean, hosts, leader, race};
 use super::races::{run_on, threads};
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 /// Two copies of 128 bytes, which all threads read. `%r2` is a number of bytes that the checker does not know.
 fn two_copies(counted: &str, before: &str, after: &str) -> String {

@@ -1,9 +1,11 @@
 //! Kernels that never end, or never wait for what they start: they end soon, and do not fill the memory of the host.
 
 use crate::{HEAD, one};
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
+use ptx_dsl::launch::LaunchError;
 use ptx_dsl::load::{Kernel, Level, Options, Selector};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind, LaunchError};
 
 /// The regions that one thread runs without a step limit.
 fn turns(kernel: &Kernel, words: usize) -> u64 {

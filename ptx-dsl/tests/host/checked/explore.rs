@@ -1,9 +1,11 @@
 //! Explorations: that an exhaustive one runs each schedule once, what it finds, and how failures are repeated.
 
 use crate::HEAD;
+use ptx_dsl::explore::Explored;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Explored, Fault, FaultKind, Report};
+use ptx_dsl::{Error, Fault, Report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step of a small program. Each thread is a CTA of its own.
@@ -294,7 +296,7 @@ fn a_found_schedule_is_short_and_can_be_repeated() {
         assert_eq!(found.kind, FaultKind::Trap);
         // one loads, the other one runs to its end, the first one stores and looks
         assert_eq!(found.steps.len(), 3, "{found}");
-        let text = ptx_dsl::Schedule::Steps(found.schedule.clone()).to_string();
+        let text = ptx_dsl::explore::Schedule::Steps(found.schedule.clone()).to_string();
         assert!(text.len() < 24, "{text}");
         assert!(found.to_string().contains(&format!("`Host::checked().schedule(\"{text}\")?`")), "{found}");
         let Err(Error::Fault(again)) = update(&kernel, &Host::checked().schedule(&text).unwrap()) else {
@@ -313,7 +315,7 @@ fn seeds_find_a_lost_update() {
     let plain = fault(Host::new().explore(64).run(|host| update(&kernel, host)));
     let checked = fault(Host::checked().explore(64).run(|host| update(&kernel, host)));
     assert_eq!((&plain.kind, &plain.schedule), (&FaultKind::Trap, &checked.schedule), "{plain}\n{checked}");
-    let text = ptx_dsl::Schedule::Turns(plain.schedule).to_string();
+    let text = ptx_dsl::explore::Schedule::Turns(plain.schedule).to_string();
     assert!(text.starts_with("t2_"), "{text}");
     let again = update(&kernel, &Host::new().schedule(&text).unwrap()).unwrap_err();
     assert_eq!(again.fault().map(|f| &f.kind), Some(&FaultKind::Trap));

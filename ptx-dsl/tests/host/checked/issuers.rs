@@ -2,9 +2,10 @@
 
 use super::async_races::hosts;
 use super::races::permissive;
+use ptx_dsl::fault::{FaultKind, TooWeak};
 use ptx_dsl::load::{Level, Selector};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind, TooWeak};
+use ptx_dsl::{Error, Fault};
 
 /// The result of a kernel of 64 threads with a tile in shared memory, or its first fault.
 fn run(host: &Host<ptx_dsl::Checked>, body: &str) -> Result<(), Box<Fault>> {

@@ -1,8 +1,9 @@
 //! Locks and compare-and-swap loops with a weak access or a weak synchronisation: the help of the report is an edit that mends them.
 
 use super::races::{clean, run_on};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind};
+use ptx_dsl::{Error, Fault};
 
 fn warps() -> Launch {
     Launch::grid(2).block(64)

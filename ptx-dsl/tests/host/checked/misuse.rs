@@ -1,8 +1,9 @@
 //! What the checked host finds besides data races, and what it must not find: pairs of kernels, with a bug and without it.
 
 use super::races::{clean, run, threads};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind};
+use ptx_dsl::{Error, Fault};
 
 /// The first fault of the kernel.
 #[track_caller]

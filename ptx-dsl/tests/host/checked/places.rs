@@ -1,9 +1,10 @@
 //! Where reports say that a statement is: its line in the file, and the place in another source that `.loc` gives.
 
+use ptx_dsl::Fault;
+use ptx_dsl::fault::Origin;
 use ptx_dsl::load::{Level, Module, Selector};
 use ptx_dsl::monitor::{Event, Monitor, Wants, Who};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Fault, Origin};
 use std::sync::{Arc, Mutex};
 
 /// As a compiler of CUDA writes it. Blank lines are not in the printed text, and a statement is on one line there.
@@ -241,7 +242,7 @@ fn callers(text: &str, n: u32) -> (Vec<String>, String) {
         &mut [(&mut x[..]).into(), ptx_dsl::Arg::value(n.to_le_bytes())],
     );
     let Err(ptx_dsl::Error::Fault(fault)) = result else { panic!("no fault") };
-    let place = |at: &ptx_dsl::At| at.origin.first().map_or("no place".into(), |place| place.line.to_string());
+    let place = |at: &ptx_dsl::fault::At| at.origin.first().map_or("no place".into(), |place| place.line.to_string());
     (fault.callers.iter().map(place).collect(), fault.to_string())
 }
 

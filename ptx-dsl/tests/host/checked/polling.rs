@@ -1,8 +1,9 @@
 //! Loops that poll for ever are deadlocks; those that end, or may end, are not.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Level, Module, Options, Selector};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 fn module(body: &str) -> Module {
     let text = format!(

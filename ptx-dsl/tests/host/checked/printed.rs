@@ -1,8 +1,9 @@
 //! `vprintf` with fewer arguments than its format has conversions.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::Module;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 use std::sync::{Arc, Mutex};
 
 /// A kernel of one thread that passes the format and a buffer of so many bytes, in front of another variable, to `vprintf`.

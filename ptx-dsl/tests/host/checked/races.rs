@@ -1,9 +1,10 @@
 //! What the checked host finds in one run, and what it must not find. The kernels are pairs: with and without what orders their
 //! accesses.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::{FaultKind, Race, TooWeak};
 use ptx_dsl::load::{Level, Options, Selector};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind, Race, TooWeak};
 
 /// A kernel with two buffers of 64 numbers, `%a` and `%b`, and shared memory at `tile`.
 pub(super) fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {

@@ -1,7 +1,8 @@
 //! One mistake in a repetition is one finding of the checked host, with a number.
 
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind};
+use ptx_dsl::{Error, Fault};
 
 ptx! {
     <sm_90, ptx 8.0, allow(warnings)>

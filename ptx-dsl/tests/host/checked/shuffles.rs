@@ -2,8 +2,9 @@
 
 use super::async_races::hosts;
 use super::races::{run_on, threads};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind};
+use ptx_dsl::{Error, Fault};
 
 /// The first fault on a host.
 #[track_caller]

@@ -2,8 +2,9 @@
 //! host: reported where the result matters.
 
 use super::races::{clean, permissive, run, threads};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind};
+use ptx_dsl::{Error, Fault};
 
 /// The register that matters, the one that nobody has written, and the statement that read it first.
 #[track_caller]

@@ -2,8 +2,9 @@
 
 use super::async_races::hosts;
 use super::races::permissive;
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 /// A pair of CTAs of 128 threads. The first warp of each allocates, the threads meet, and execute `body` with the address of their lanes
 /// and the first columns in `%a`; `%rank` is the rank. They store `%v`, meet again, and the first warp deallocates.

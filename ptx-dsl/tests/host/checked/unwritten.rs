@@ -1,8 +1,9 @@
 //! Reads of memory that nothing has written, on the checked host: they are reported where the value matters, and only there.
 
 use super::races::{clean, run, threads};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Fault, FaultKind};
+use ptx_dsl::{Error, Fault};
 
 /// The statement that has read what nobody has written, the address, and what the value is used as.
 #[track_caller]

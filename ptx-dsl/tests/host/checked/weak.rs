@@ -4,9 +4,11 @@
 //! must have the same outcomes in both.
 
 use crate::{HEAD, one};
+use ptx_dsl::Error;
+use ptx_dsl::explore::Explored;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Explored, FaultKind};
 use ptx_dsl_weak::condition::{Condition, Value};
 use ptx_dsl_weak::event::{Order, Proxy, Scope};
 use ptx_dsl_weak::program::{Access, Arithmetic, Compare, Instruction, Operand, Place, Program, Thread};

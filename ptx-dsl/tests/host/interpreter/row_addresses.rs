@@ -1,8 +1,9 @@
 //! `ldmatrix` with addresses in lanes whose rows it does not read.
 
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::Module;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 /// Loads so many matrices. Lanes from `first` on are `far` bytes away from their row. The lane at fault, if there is one.
 #[track_caller]

@@ -1,8 +1,9 @@
 //! Accesses past the end of the variables in shared memory fault on every host.
 
 use crate::{one, run};
+use ptx_dsl::Error;
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, FaultKind};
 
 fn is_outside(done: Result<(), Error>) -> bool {
     matches!(done, Err(Error::Fault(fault)) if matches!(fault.kind, FaultKind::OutOfBounds { space: "shared", .. }))

@@ -2,7 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use ptx_dsl::runtime::fault::{At, Fault, FaultKind, NearMiss, Side, ThreadId};
+use ptx_dsl::Fault;
+use ptx_dsl::fault::{At, FaultKind, NearMiss, Side, ThreadId};
 
 use super::data::{Data, is_bits};
 use super::launch::Outcome;
@@ -66,7 +67,7 @@ fn one(fault: &Fault, replay: Option<&str>) -> String {
     let role = fault.role.as_ref().map(|role| at(Object::nested(), Some(role)).end());
     out = out.raw("role", role.unwrap_or_else(null));
     out = out.raw("thread", fault.thread.map_or_else(null, thread));
-    let register = |r: &ptx_dsl::runtime::fault::RegisterValue| {
+    let register = |r: &ptx_dsl::fault::RegisterValue| {
         Object::nested()
             .text("name", &r.name)
             .text("value", &r.text)

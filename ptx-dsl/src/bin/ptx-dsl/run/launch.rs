@@ -1,9 +1,10 @@
 //! The launch: dimensions, host, schedules.
 
 use clap::ArgMatches;
+use ptx_dsl::explore::{Explore, Schedule};
 use ptx_dsl::load::{Kernel, Level, Selector};
 use ptx_dsl::trace::Tracer;
-use ptx_dsl::{Checked, Error, Explore, Host, Launch, Report, Schedule};
+use ptx_dsl::{Checked, Error, Host, Launch, Report};
 
 use crate::check;
 

@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use ptx_dsl::Fault;
+use ptx_dsl::fault::{FaultKind, Object};
 use ptx_dsl::load::{Kernel, Needs, Parameter, Pointee, Ty};
-use ptx_dsl::runtime::fault::{Fault, FaultKind, Object};
 use ptx_dsl::{Error, Host, Launch};
 
 use super::runs::launch_once;

@@ -1,7 +1,10 @@
 //! Runs of one launch: once, or under many schedules, which share the buffers that the kernel only reads.
 
+use ptx_dsl::explore::{Explore, Explored};
+use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::Kernel;
-use ptx_dsl::{Arg, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Report, TensorMap};
+use ptx_dsl::tensor_map::TensorMap;
+use ptx_dsl::{Arg, Error, Fault, Host, Launch, Report};
 
 use super::data::Data;
 use super::progress::Progress;

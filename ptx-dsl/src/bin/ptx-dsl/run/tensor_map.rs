@@ -1,6 +1,8 @@
 //! Tensor maps as arguments: `tensormap(f16[128,64]:iota, box=64x32, swizzle=128)`.
 
-use ptx_dsl::{ElementType, Fill, Interleave, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError};
+use ptx_dsl::tensor_map::{
+    ElementType, Fill, Interleave, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+};
 
 use super::data::{Data, Element};
 use super::small::Small;
