@@ -1,11 +1,10 @@
 //! Modules that are loaded at run time. Expected values are plain Rust.
 
 use crate::{HEAD, module, one, run};
-use ptx_dsl::Engine;
-use ptx_dsl::Error;
 use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Element, Kernel, Module, Options, Ty};
 use ptx_dsl::prelude::*;
+use ptx_dsl::{Engine, Error};
 
 #[test]
 fn barriers_and_shared_memory() {
