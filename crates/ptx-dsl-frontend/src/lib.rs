@@ -78,7 +78,9 @@ pub fn compile_with(tokens: &[Token], change: impl FnOnce(&mut ast::Module)) -> 
 pub fn compile_in_rust(tokens: &[Token], notes: Notes) -> Compiled {
     let (mut ast, diagnostics) = parse::parse(tokens);
     ast.notes = notes;
-    compile_parsed(ast, diagnostics)
+    let mut compiled = compile_parsed(ast, diagnostics);
+    print::ranges::shorten(&mut compiled.diagnostics, true);
+    compiled
 }
 
 /// As [`compile`], with another target or version than the module declares; platform options of the target stay.
@@ -97,7 +99,9 @@ pub fn compile_at(
     let (mut ast, mut diagnostics) = parsed(tokens, target, version, levels);
     ast.notes = notes;
     without_rust(&ast, &mut diagnostics);
-    compile_parsed(ast, diagnostics)
+    let mut compiled = compile_parsed(ast, diagnostics);
+    print::ranges::shorten(&mut compiled.diagnostics, false);
+    compiled
 }
 
 /// Errors at constants, which only rustc evaluates.
@@ -118,7 +122,9 @@ pub fn compile_rust_file(
     let compile = |tokens: &[Token], notes: Notes| {
         let (mut ast, diagnostics) = parsed(tokens, target, version, levels);
         ast.notes = notes;
-        compile_parsed(ast, diagnostics)
+        let mut compiled = compile_parsed(ast, diagnostics);
+        print::ranges::shorten(&mut compiled.diagnostics, true);
+        compiled
     };
     if !parse::repeat::repeats(tokens) {
         return compile(tokens, notes);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::lex::lex;
 
 // Only its modules are used here, not their marks.
@@ -121,6 +121,26 @@ fn of_tensor_cores() {
         assert!(missed.is_empty(), "no errors:\n{}", missed.join("\n"));
         helps::hold(&modules);
     }
+}
+
+/// In Rust a help writes consecutive registers as a range, which compiles; in a file of PTX one by one.
+#[test]
+fn of_many_registers() {
+    let registers: Vec<String> = (0..8).map(|n| format!("%d{n}")).collect();
+    let registers = registers.join(", ");
+    let wgmma = "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16";
+    let edit = |vector: &str| format!("{wgmma} {vector}, %rd2, %rd1, %p1, 1, 1, 0, 0;");
+    let text = |statement: &str| around_for("sm_90a", "8.6", &format!(".reg .f32 %d<8>; {statement}")).remove(0).1;
+    let of_rust = |text: &str| {
+        ptx_dsl_frontend::compile_rust_file(&lex(text).0.tokens, None, None, &[], Default::default()).diagnostics
+    };
+    let helps = |found: &[Diagnostic]| found.iter().flat_map(|d| d.helps.clone()).collect::<Vec<_>>();
+    let wrong = text(&format!("{wgmma} %rd1, %rd2, {{{registers}}}, %p1, 1, 1, 0, 0;"));
+    let (short, long) = (edit("{%d0..=%d7}"), edit(&format!("{{{registers}}}")));
+    assert_eq!(helps(&of_rust(&wrong)), [format!("write `{short}`")]);
+    assert_eq!(helps(&ptx_dsl_frontend::compile(&lex(&wrong).0.tokens).diagnostics), [format!("write `{long}`")]);
+    let edited = of_rust(&text(&short));
+    assert!(edited.iter().all(|d| d.code >= 600), "{edited:?}");
 }
 
 /// All helps in the sources occur in these modules, so that each is tried.

@@ -4,6 +4,7 @@
 mod directive;
 mod entry;
 mod notes;
+pub mod ranges;
 
 pub use entry::Entries;
 

@@ -15,7 +15,7 @@ mod instances;
 mod names;
 mod parts;
 mod pieces;
-mod registers;
+pub(crate) mod registers;
 #[cfg(test)]
 mod tests;
 mod uses;

@@ -4,7 +4,7 @@ use super::{Expander, errors};
 use crate::token::{Tok, Token};
 
 /// A name without the number at its end, and the number.
-fn numbered(name: &str) -> Option<(&str, u32)> {
+pub(crate) fn numbered(name: &str) -> Option<(&str, u32)> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &name[stem.len()..];
     let plain = digits == "0" || !digits.starts_with('0');
