@@ -212,7 +212,7 @@ fn ours(text: &str) -> (Vec<u16>, Vec<u16>) {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     let codes = |severity: Severity| {
-        let mut codes: Vec<u16> = found.iter().filter(|d| d.severity == severity).map(|d| d.code).collect();
+        let mut codes: Vec<u16> = found.iter().filter(|d| d.severity == severity).map(|d| d.code.number).collect();
         codes.sort_unstable();
         codes.dedup();
         codes

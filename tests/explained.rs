@@ -2,19 +2,16 @@
 //! compare the findings in the examples, and assemble the right ones as printed.
 
 use crate::ptxas;
-use ptx_dsl_frontend::explain::{EXPLANATIONS, Explanation};
-
-/// A part that `ptx-dsl check` does not find, which rustc reports in its own words. The tests of the command line have it.
-const OF_THE_COMMAND_LINE: u16 = 170;
+use ptx_dsl_frontend::code::{self, Code};
 
 /// As shown; those with the header of the macros are no PTX for ptxas.
 #[test]
 fn ptxas_takes_the_right_examples() {
     let mut modules = Vec::new();
-    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(|e| !e.is_rust()) {
+    for e in code::all().filter(|e| !e.example.is_rust) {
         let text = e.right();
         if text.starts_with(".version") {
-            modules.push((format!("PTX{:04}", e.code), text));
+            modules.push((e.to_string(), text));
         }
     }
     assert!(modules.len() > 150, "{}", modules.len());
@@ -38,17 +35,17 @@ fn examples_in_rust_are_those_of_the_ui_tests() {
         files.map(|p| (p.clone(), std::fs::read_to_string(p).expect("a text"))).collect()
     };
     let (wrong, right) = (sources(folder), sources(&format!("{folder}/pass")));
-    let of_macros = |e: &&Explanation| e.is_rust() && e.code != OF_THE_COMMAND_LINE;
-    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(of_macros) {
+    // rustc reports what the command line does not check in its own words; the tests of the command line have it
+    let of_macros = |e: &&'static Code| e.example.is_rust && *e != code::NOT_CHECKED;
+    for e in code::all().filter(of_macros) {
         let example = lines(&e.wrong());
         let found = wrong.iter().find(|(_, text)| lines(text).contains(&example));
-        let (path, _) =
-            found.unwrap_or_else(|| panic!("no file of tests/ui holds the wrong example of PTX{:04}", e.code));
+        let (path, _) = found.unwrap_or_else(|| panic!("no file of tests/ui holds the wrong example of {e}"));
         let shown = std::fs::read_to_string(path.with_extension("stderr")).expect("what rustc says");
         let codes: Vec<&str> = shown.match_indices("[PTX").map(|(i, _)| &shown[i + 4..i + 8]).collect();
-        assert_eq!(codes, [format!("{:04}", e.code)], "{}", path.display());
+        assert_eq!(codes, [format!("{:04}", e.number)], "{}", path.display());
         let example = lines(&e.right());
         let found = right.iter().any(|(_, text)| lines(text).contains(&example));
-        assert!(found, "no file of tests/ui/pass holds the right example of PTX{:04}", e.code);
+        assert!(found, "no file of tests/ui/pass holds the right example of {e}");
     }
 }

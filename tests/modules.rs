@@ -21,7 +21,8 @@ fn printed(name: &str, text: &str) -> String {
     let (lexed, mut found) = lex(text);
     let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     found.extend(compiled.diagnostics);
-    let errors: Vec<_> = found.iter().filter(|d| d.severity == Severity::Error).map(|d| (d.code, &d.message)).collect();
+    let errors: Vec<_> =
+        found.iter().filter(|d| d.severity == Severity::Error).map(|d| (d.code.number, &d.message)).collect();
     assert!(errors.is_empty(), "{name}: {errors:?}");
     compiled.ptx
 }

@@ -61,8 +61,8 @@ impl Module<'_> {
         }
         Report {
             statements: compiled.lines.len(),
-            errors: errors.iter().map(|d| d.code).collect(),
-            warnings: warnings.iter().map(|d| d.code).collect(),
+            errors: errors.iter().map(|d| d.code.number).collect(),
+            warnings: warnings.iter().map(|d| d.code.number).collect(),
             code,
             details: details.join("\n"),
         }
@@ -124,7 +124,7 @@ fn show(text: &str, lexed: &Lexed, d: &Diagnostic) -> String {
     let lines = Lines::new(text);
     let (line, column) = lines.line_column(lexed.bytes(d.span).start);
     let source = lines.text(line.saturating_sub(1)).trim();
-    format!("{line}:{column}: [PTX{:04}] {}\n    {source}", d.code, d.message)
+    format!("{line}:{column}: [PTX{:04}] {}\n    {source}", d.code.number, d.message)
 }
 
 #[cfg(test)]

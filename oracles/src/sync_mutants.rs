@@ -281,7 +281,7 @@ impl Kernel<'_> {
 fn codes(text: &str) -> BTreeSet<(u16, Class)> {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
-    found.iter().map(|d| (d.code, d.class)).collect()
+    found.iter().map(|d| (d.code.number, d.class)).collect()
 }
 
 /// The list of mutants that are as right as their kernels.

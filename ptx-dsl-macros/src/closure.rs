@@ -14,6 +14,7 @@ use ptx_dsl_codegen::{RustType, shown};
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::closure as errors;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::constant::Count;
 use ptx_dsl_frontend::diag::{Diagnostic, show_uses};
 use ptx_dsl_frontend::hints;
@@ -113,7 +114,7 @@ fn entry_name(source: &Source, at: Span) -> String {
 /// names of faulty parameters, which were already reported.
 fn say_what_is_no_capture(tokens: &[Token], broken: &[String], compiled: &mut Compiled) {
     compiled.diagnostics.retain_mut(|d| {
-        let name = if d.code == 401 { name_at(tokens, d.span) } else { None };
+        let name = if d.code == code::UNDECLARED { name_at(tokens, d.span) } else { None };
         let Some(name) = name else { return true };
         for parameter in broken {
             if parameter == name {

@@ -7,6 +7,7 @@ use crate::rust_type::rust_type;
 use crate::tokens::{self, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::hir::FuncId;
 use ptx_dsl_frontend::parse::repeat::{Expanded, Instances};
@@ -107,7 +108,13 @@ impl Expansion<'_> {
         }
         for emit::Problem { message, at, help } in problems.into_inner() {
             let (first, last) = (self.spans)(at);
-            out.extend(report::problem(&Problem { code: 153, message, first, last, help: Some(help) }));
+            out.extend(report::problem(&Problem {
+                code: code::RUST_TYPE_MISMATCH,
+                message,
+                first,
+                last,
+                help: Some(help),
+            }));
         }
         let mut names = Vec::new();
         for (_, name, at) in &entries {

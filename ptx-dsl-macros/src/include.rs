@@ -12,6 +12,7 @@ use crate::tokens::Source;
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_codegen::Line;
 use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::lines::Lines;
@@ -75,7 +76,7 @@ fn path(name: &str, span: Span) -> PathBuf {
 
 fn fail(message: String, span: Span) -> TokenStream {
     let help = Some("write `include_ptx!(\"kernel.ptx\")`, relative to this file".to_owned());
-    report::problem(&Problem { code: 152, message, first: span, last: span, help })
+    report::problem(&Problem { code: code::NO_INCLUDED_FILE, message, first: span, last: span, help })
 }
 
 /// Expands the file's text; `rest` are the tokens after its name and the signatures.

@@ -16,6 +16,7 @@ use crate::hash::Hash;
 use crate::report;
 use crate::report::Problem;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use ptx_dsl_frontend::code;
 use quote::{format_ident, quote};
 
 /// The word that begins a state.
@@ -455,7 +456,7 @@ fn package() -> String {
 /// An error in a part, or in its use.
 pub fn problem(message: &str, help: &str, at: Span) -> TokenStream {
     report::problem(&Problem {
-        code: 159,
+        code: code::MALFORMED_PART,
         message: message.to_owned(),
         first: at,
         last: at,

@@ -2,6 +2,7 @@
 //! helps. A warning on stable is the use of a deprecated macro on the token.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use ptx_dsl_frontend::code::Code;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use quote::{format_ident, quote, quote_spanned};
 use std::fmt;
@@ -18,8 +19,8 @@ pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) ->
 
 /// An error that only the macros can find: in Rust code in or around a kernel.
 pub struct Problem {
-    /// `PTX0150` is 150.
-    pub code: u16,
+    /// Its error code.
+    pub code: &'static Code,
     /// The message, one sentence.
     pub message: String,
     /// The first Rust token.
@@ -34,8 +35,8 @@ pub struct Problem {
 pub fn problem(p: &Problem) -> TokenStream {
     let Problem { code, message, help, .. } = p;
     let text = match help {
-        Some(help) => format!("[PTX{code:04}] {message}\n  = help: {help}"),
-        None => format!("[PTX{code:04}] {message}"),
+        Some(help) => format!("[{code}] {message}\n  = help: {help}"),
+        None => format!("[{code}] {message}"),
     };
     error(&text, p.first, p.last)
 }
@@ -53,7 +54,7 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
         let (first, last) = spans(s);
         first.unwrap().join(last.unwrap()).unwrap_or(first.unwrap())
     };
-    let mut shown = proc_macro::Diagnostic::spanned(join(d.span), level, format!("[PTX{:04}] {}", d.code, d.message));
+    let mut shown = proc_macro::Diagnostic::spanned(join(d.span), level, format!("[{}] {}", d.code, d.message));
     for (span, text) in &d.labels {
         shown = shown.span_note(join(*span), text.clone());
     }
@@ -78,12 +79,12 @@ fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     let text = text(d, spans, place);
     let code = d.code;
     match d.severity {
-        Severity::Error => error(&format!("[PTX{code:04}] {text}"), first, last),
+        Severity::Error => error(&format!("[{code}] {text}"), first, last),
         Severity::Warning => {
             // One token is underlined: of `.name` the name.
             let at = if first.unwrap().source_text().as_deref() == Some(".") { last } else { first };
             // definition and use have the same hygiene
-            let name = format_ident!("PTX{code:04}", span = at);
+            let name = format_ident!("{}", code.to_string(), span = at);
             quote! {
                 const _: () = {
                     #[deprecated(note = #text)]

@@ -11,7 +11,7 @@ use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Kernel, Level, Options, Selector};
 use ptx_dsl::tensor_map::{ElementType, TensorMap};
 use ptx_dsl::{Arg, Error, Host, Launch};
-use ptx_dsl_frontend::rules::RULES;
+use ptx_dsl_frontend::code;
 
 const SCHEDULES: u64 = 8;
 const TILES: u32 = 6;
@@ -43,7 +43,7 @@ impl Buffers {
 /// The kernel, whatever the rules say of it; `None` if the language refuses it.
 fn kernel(text: &str) -> Option<Kernel> {
     let warn = |options: Options, code| options.level(Level::Warn, Selector::Code(code));
-    let options = RULES.iter().map(|rule| rule.code).fold(Options::new(), warn);
+    let options = code::rules().map(|rule| rule.number).fold(Options::new(), warn);
     options.parse(text).ok()?.kernel("k").ok().cloned()
 }
 

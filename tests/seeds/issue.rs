@@ -88,9 +88,9 @@ fn found(text: &str) -> Vec<u16> {
     let (lexed, broken) = lex(text);
     let found = ptx_dsl_frontend::compile(&lexed.tokens).diagnostics;
     let all: Vec<_> = broken.iter().chain(&found).collect();
-    let others: Vec<_> = all.iter().filter(|d| d.code < 600).collect();
+    let others: Vec<_> = all.iter().filter(|d| d.code.number < 600).collect();
     assert!(others.is_empty(), "{others:#?}\n{text}");
-    let mut codes: Vec<u16> = all.iter().map(|d| d.code).filter(|code| matches!(code, 601 | 602)).collect();
+    let mut codes: Vec<u16> = all.iter().map(|d| d.code.number).filter(|code| matches!(code, 601 | 602)).collect();
     codes.dedup();
     codes
 }

@@ -25,7 +25,7 @@ pub fn compile(text: &str) -> (Vec<u16>, String) {
     let (lexed, mut found) = lex(text);
     let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     found.extend(compiled.diagnostics);
-    (found.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code).collect(), compiled.ptx)
+    (found.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code.number).collect(), compiled.ptx)
 }
 
 /// Every module must be accepted, by ptxas too, as written and as printed.

@@ -14,7 +14,6 @@ use ptx_dsl_test_support::ptxas;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
-use ptx_dsl_frontend::rules::rule_of;
 
 /// A module of the corpus.
 pub struct Case {
@@ -122,7 +121,7 @@ impl Found<'_> {
     fn has(&self, mark: &Mark) -> bool {
         let Diagnostic { code, message, notes, helps, .. } = self.diagnostic;
         let mut texts = std::iter::once(message).chain(notes).chain(helps);
-        (self.line, self.level(), *code) == (mark.line, mark.level, mark.code)
+        (self.line, self.level(), code.number) == (mark.line, mark.level, mark.code)
             && mark.source.is_none_or(|source| source == self.source)
             && mark.text.is_none_or(|text| texts.any(|t| t.contains(text)))
     }
@@ -153,17 +152,17 @@ pub fn differences(case: &Case) -> Vec<String> {
     for f in found {
         let Diagnostic { code, message, notes, helps, .. } = f.diagnostic;
         let (name, line, level, source) = (&case.name, f.line, f.level(), &f.source);
-        out.push(format!("{name}:{line}: {level} PTX{code:04} `{source}`: {message}\n    {notes:?}\n    {helps:?}"));
+        out.push(format!("{name}:{line}: {level} {code} `{source}`: {message}\n    {notes:?}\n    {helps:?}"));
     }
     if let Some(code) = case.code.filter(|code| !marks.is_empty() && marks.iter().all(|m| m.code != *code)) {
         out.push(format!("{}: no mark has PTX{code:04}, the code of its folder", case.name));
     }
-    for d in diagnostics.iter().filter(|d| (600..700).contains(&d.code)) {
-        let known = rule_of(d.code).is_some_and(|rule| rule.classes.iter().any(|(class, _)| *class == d.class));
+    for d in diagnostics.iter().filter(|d| (600..700).contains(&d.code.number)) {
+        let known = d.code.classes.iter().any(|(class, _)| *class == d.class);
         if !known || d.notes.is_empty() || d.helps.is_empty() {
             out.push(format!(
                 "{}: PTX{:04} has no note, no help, or a class that is not its rule's",
-                case.name, d.code
+                case.name, d.code.number
             ));
         }
     }

@@ -23,7 +23,6 @@ use std::ops::Range;
 use ptx_dsl_test_support::ptxas;
 
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
-use ptx_dsl_frontend::explain::explanation;
 use ptx_dsl_frontend::isa::{directive, sreg, syntax, target};
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::table::FAMILIES;
@@ -80,7 +79,7 @@ pub fn followed(text: &str) -> Followed {
     for d in &found {
         for help in &d.helps {
             let mut fail = |what: String| {
-                let (code, message, at) = (d.code, &d.message, &text[lexed.bytes(d.span)]);
+                let (code, message, at) = (d.code.number, &d.message, &text[lexed.bytes(d.span)]);
                 out.failures.push(format!("PTX{code:04} {message} [[{at}]]\n    help: {help}\n    {what}"));
             };
             match asked(text, &lexed, d, help) {
@@ -106,12 +105,12 @@ pub fn followed(text: &str) -> Followed {
 
 /// The number of occurrences.
 fn count(all: &[Diagnostic], d: &Diagnostic) -> usize {
-    all.iter().filter(|o| o.code == d.code && o.message == d.message).count()
+    all.iter().filter(|o| o.code.number == d.code.number && o.message == d.message).count()
 }
 
 /// The errors among the findings; findings of flow appear only in modules that are otherwise legal.
 fn errors(all: &[Diagnostic], d: &Diagnostic) -> usize {
-    all.iter().filter(|o| o.severity == Severity::Error && (o.code < 600 || d.code >= 600)).count()
+    all.iter().filter(|o| o.severity == Severity::Error && (!o.code.is_flow() || d.code.is_flow())).count()
 }
 
 /// Is `d` gone from the module, without a new error that the edit caused? `Ok`: the printed module if it has no error.
@@ -119,11 +118,11 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     let (lexed, after) = findings(module);
     let new =
         after.iter().filter(|o| count(&after, o) > count(before, o) || count(&after, o) > 0 && o.message == d.message);
-    let all: Vec<_> = new.map(|d| format!("PTX{:04} {}", d.code, d.message)).collect();
+    let all: Vec<_> = new.map(|d| format!("PTX{:04} {}", d.code.number, d.message)).collect();
     let fail = Err(all.join("; "));
     let (had, has) = (errors(before, d), errors(&after, d));
     // The checker looks at version and target once the form is known.
-    let gates = after.iter().filter(|o| matches!(o.code, 301 | 302)).count();
+    let gates = after.iter().filter(|o| matches!(o.code.number, 301 | 302)).count();
     if count(&after, d) >= count(before, d) || has > had + gates {
         return fail;
     }
@@ -136,9 +135,10 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     }
     // Another error was hidden before: it must have a help of its own, otherwise the edit is to blame.
     for new in after.iter().filter(|o| o.severity == Severity::Error && count(&after, o) > count(before, o)) {
-        let gate = |d: &Diagnostic| matches!(d.code, 301 | 302);
+        let gate = |d: &Diagnostic| matches!(d.code.number, 301 | 302);
         // The checker looks at operands once the qualifiers are complete.
-        let operands = matches!(new.code, 401 | 404) || d.code == 202 && matches!(new.code, 405 | 414);
+        let operands =
+            matches!(new.code.number, 401 | 404) || d.code.number == 202 && matches!(new.code.number, 405 | 414);
         let independent = operands || gate(d) && gate(new);
         let way_out = |help: &String| match asked(module, &lexed, new, help) {
             Asked::Modules(next) if depth > 0 => next.iter().any(|m| mended(&after, new, m, depth - 1).is_ok()),
@@ -198,9 +198,7 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
     let place = Place::new(text, lexed, d);
     let pieces: Vec<&str> = help.split('`').collect();
     let mut codes = pieces.iter().skip(1).step_by(2);
-    if let Some(explained) = explanation(d.code).filter(|_| d.code >= 600)
-        && codes.all(|code| place.knows(code) || shown(&explained.right(), code))
-    {
+    if d.code.is_flow() && codes.all(|code| place.knows(code) || shown(&d.code.right(), code)) {
         return Asked::Prose;
     }
     let mut ways: Vec<Vec<Edit>> = Vec::new();
@@ -221,12 +219,12 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
             Act::Write if behind.starts_with("before it") => Some((at(place.primary.start), format!("{code} "))),
             Act::Write if behind.starts_with("after it") => Some((at(place.primary.end), code.to_string())),
             // A name is replaced everywhere.
-            Act::Write if d.code == 401 && before.contains("did you mean") => {
+            Act::Write if d.code.number == 401 && before.contains("did you mean") => {
                 ways.push(place.all_of(&text[place.primary.clone()], code));
                 continue;
             }
             // The qualifiers after a misspelt opcode of several words stay.
-            Act::Write if d.code == 200 && is_misspelt(&text[place.primary.clone()], code) => {
+            Act::Write if d.code.number == 200 && is_misspelt(&text[place.primary.clone()], code) => {
                 Some((place.primary.clone(), code.to_string()))
             }
             Act::Write => Some(place.written(code)),

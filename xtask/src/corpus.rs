@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::Command;
-use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::isa::{directive, sreg, syntax, target};
 use ptx_dsl_frontend::table::FAMILIES;
 use ptx_dsl_oracles::tools::root;
@@ -27,8 +27,8 @@ fn write(root: &Path) -> Result<(), String> {
     for folder in ["ptx", "bugs", "diagnostics"] {
         modules(&root.join("tests").join(folder), &mut seeds)?;
     }
-    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(|e| !e.is_rust()) {
-        seeds.extend([e.wrong(), e.right()]);
+    for code in code::all().filter(|code| !code.example.is_rust) {
+        seeds.extend([code.wrong(), code.right()]);
     }
     let corpus = root.join("fuzz").join("corpus");
     for target in TARGETS {

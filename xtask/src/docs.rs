@@ -5,10 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::{ArgMatches, Command};
-use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::isa::syntax::forms;
 use ptx_dsl_frontend::isa::{Host, Instr, target};
-use ptx_dsl_frontend::rules::{RULES, rule_of};
 use ptx_dsl_frontend::table::FAMILIES;
 use ptx_dsl_oracles::tools::root;
 
@@ -148,8 +147,8 @@ fn rules() -> String {
          right kernel for each rule. Sections are those of the PTX ISA.\n\n| code | finding | section | level |\n\
          |---|---|---|---|\n",
     );
-    for rule in RULES {
-        let _ = writeln!(out, "| PTX{:04} | {} | {} | {} |", rule.code, rule.about, rule.section, rule.levels());
+    for rule in code::rules() {
+        let _ = writeln!(out, "| {rule} | {} | {} | {} |", rule.about, rule.section, rule.levels());
     }
     out
 }
@@ -160,13 +159,13 @@ fn errors() -> String {
         "01xx syntax, 02xx qualifiers, 03xx version and target, 04xx operands and types, 05xx whole kernels, 06xx protocol and \
          flow, 07xx the host. `ptx-dsl explain PTX0207` prints one. The tests compile every example.\n",
     );
-    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
-        let _ = write!(out, "\n## PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
-        if let Some(rule) = rule_of(e.code) {
-            let _ = write!(out, "\nLevel: {}.\n", rule.levels());
+    for code in code::all() {
+        let _ = write!(out, "\n## {code}: {}\n\n{}\n", code.title, code.text);
+        if code.is_flow() {
+            let _ = write!(out, "\nLevel: {}.\n", code.levels());
         }
-        let language = if e.is_rust() { "rust" } else { "ptx" };
-        for (what, text) in [("Wrong", e.wrong()), ("Right", e.right())] {
+        let language = if code.example.is_rust { "rust" } else { "ptx" };
+        for (what, text) in [("Wrong", code.wrong()), ("Right", code.right())] {
             let _ = write!(out, "\n{what}:\n```{language}\n{text}```\n");
         }
     }

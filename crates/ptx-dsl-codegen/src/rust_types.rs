@@ -6,6 +6,7 @@ use crate::source::RustType;
 pub(crate) use problem::{Primitive, what_suits};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::pointees::accesses_of_parameters;
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Function, Module, Param, Stmt};
 use ptx_dsl_isa::isa::MemoryOp;
@@ -18,7 +19,8 @@ pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<
     for p in kernels(module).flat_map(|kernel| &kernel.params) {
         let Some(at) = p.rust_type else { continue };
         let mistake = mistake(p, rust_type(at).as_ref());
-        found.extend(mistake.map(|(message, help)| Diagnostic::error(153, at, message).help(help)));
+        found
+            .extend(mistake.map(|(message, help)| Diagnostic::error(code::RUST_TYPE_MISMATCH, at, message).help(help)));
     }
     found
 }
@@ -93,7 +95,7 @@ fn accesses(module: &Module, kernel: &Function, elements: &[Option<(Ty, String)>
         let p = &kernel.params[parameter];
         let message =
             format!("this accesses `.{}` values through `{}`, whose elements are `{name}`", access.name(), p.name);
-        let d = Diagnostic::warning(158, i.span, message)
+        let d = Diagnostic::warning(code::OTHER_ELEMENT_TYPE, i.span, message)
             .label(p.span, format!("`{}` is declared here", p.name))
             .help(format!("access `.{}` values, or declare a slice of `{}`", element.name(), access.name()));
         if !found.contains(&d) {

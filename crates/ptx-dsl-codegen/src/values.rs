@@ -272,7 +272,7 @@ impl<'m> Values<'m> {
     }
 
     fn check(&self, Assertion { condition, finding, others }: &Assertion, places: &Places<'_>) -> TokenStream {
-        let mut text = format!("[PTX{:04}] {}", finding.code, finding.message);
+        let mut text = format!("[{}] {}", finding.code, finding.message);
         for note in &finding.notes {
             text.push_str("\n  = note: ");
             text.push_str(note);

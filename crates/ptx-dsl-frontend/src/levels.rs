@@ -1,15 +1,13 @@
 //! Applies the levels of findings ([`ptx_dsl_syntax::levels`]).
 
+use crate::code::{self, Code};
 use crate::diag::{Diagnostic, Severity};
-pub use ptx_dsl_syntax::levels::{LINTS, Level, Selector, SetLevel};
+pub use ptx_dsl_syntax::levels::{Level, Selector, SetLevel};
 use ptx_dsl_syntax::parse::errors::no_lint;
 
-/// Does this code have a level?
-pub fn is_lint(code: u16) -> bool {
-    if crate::is_flow(code) {
-        return crate::explain::explanation(code).is_some();
-    }
-    LINTS.iter().any(|lint| lint.0 == code)
+/// Is it the number of a code that has a level?
+pub fn is_lint(number: u16) -> bool {
+    code::find(number).is_some_and(Code::has_level)
 }
 
 /// Applies its level to every finding; the last of several counts. Returns the errors in the levels themselves.
@@ -37,7 +35,7 @@ pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic
 }
 
 fn level_of(d: &Diagnostic, levels: &[SetLevel]) -> Option<Level> {
-    if !is_lint(d.code) {
+    if !d.code.has_level() {
         return None;
     }
     levels.iter().rev().find(|l| l.of.covers(d)).map(|l| l.level)
@@ -49,7 +47,7 @@ mod tests {
     use crate::diag::Class;
     use crate::span::Span;
 
-    fn warning(code: u16) -> Diagnostic {
+    fn warning(code: &'static Code) -> Diagnostic {
         Diagnostic::warning(code, Span::default(), "x")
     }
 
@@ -59,24 +57,29 @@ mod tests {
 
     #[test]
     fn allow_removes_warn_softens_deny_hardens() {
-        let broken = Diagnostic::new(Class::Broken, 612, Span::default(), "y");
-        let mut found = vec![warning(516), warning(517), broken, warning(601)];
+        let broken = Diagnostic::new(Class::Broken, code::CLUSTER_WAIT_WITHOUT_ARRIVAL, Span::default(), "y");
+        let mut found = vec![
+            warning(code::DIRECTIVE_WITHOUT_EFFECT),
+            warning(code::LIMIT_TOO_HIGH),
+            broken,
+            warning(code::TMEM_IN_PART_OF_WARP),
+        ];
         let levels = [set(Level::Allow, 516), set(Level::Deny, 517), set(Level::Warn, 612)];
         assert!(apply(&levels, &mut found).is_empty());
-        let left: Vec<_> = found.iter().map(|d| (d.code, d.severity)).collect();
+        let left: Vec<_> = found.iter().map(|d| (d.code.number, d.severity)).collect();
         assert_eq!(left, [(517, Severity::Error), (612, Severity::Warning), (601, Severity::Warning)]);
     }
 
     #[test]
     fn the_last_level_of_a_code_counts() {
-        let mut found = vec![warning(516)];
+        let mut found = vec![warning(code::DIRECTIVE_WITHOUT_EFFECT)];
         apply(&[set(Level::Allow, 516), set(Level::Deny, 516)], &mut found);
         assert_eq!(found[0].severity, Severity::Error);
     }
 
     #[test]
     fn a_class_is_set_at_once() {
-        let finding = |class| Diagnostic::new(class, 605, Span::default(), "x");
+        let finding = |class| Diagnostic::new(class, code::TMEM_LOAD_INCOMPLETE, Span::default(), "x");
         let severities = |of, level| {
             let mut found = Class::ALL[1..].iter().map(|class| finding(*class)).collect();
             apply(&[SetLevel { level, of, span: Span::default() }], &mut found);
@@ -96,38 +99,34 @@ mod tests {
 
     #[test]
     fn errors_cannot_be_allowed() {
-        let mut found = vec![Diagnostic::error(207, Span::default(), "y")];
+        let mut found = vec![Diagnostic::error(code::QUALIFIER_DEPENDENCE, Span::default(), "y")];
         let wrong = apply(&[set(Level::Allow, 207)], &mut found);
         assert_eq!((found.len(), wrong.len()), (1, 1));
-        assert_eq!((wrong[0].code, wrong[0].span), (133, Span::token(7)));
+        assert_eq!((wrong[0].code.number, wrong[0].span), (133, Span::token(7)));
         // Nor what no rule says.
-        assert_eq!(apply(&[set(Level::Allow, 699)], &mut found)[0].code, 133);
+        assert_eq!(apply(&[set(Level::Allow, 699)], &mut found)[0].code.number, 133);
     }
 
     /// Each rule of 06xx by its wrong example: left out, a warning, an error.
     #[test]
     fn every_rule_has_a_level() {
-        for e in crate::explain::EXPLANATIONS.iter().flat_map(|l| l.iter()).filter(|e| (600..700).contains(&e.code)) {
-            if e.is_rust() {
-                assert!(is_lint(e.code));
-                continue;
-            }
+        for e in code::rules() {
             let (lexed, _) = crate::lex::lex(&e.wrong());
             let found = |level| -> Vec<Severity> {
                 let all = crate::compile_at(
                     &lexed.tokens,
                     None,
                     None,
-                    &[(level, Selector::Code(e.code))],
+                    &[(level, Selector::Code(e.number))],
                     Default::default(),
                 )
                 .diagnostics;
-                all.iter().filter(|d| d.code == e.code).map(|d| d.severity).collect()
+                all.iter().filter(|d| d.code == e).map(|d| d.severity).collect()
             };
-            assert!(found(Level::Allow).is_empty(), "PTX{:04}", e.code);
+            assert!(found(Level::Allow).is_empty(), "{e}");
             for (level, severity) in [(Level::Warn, Severity::Warning), (Level::Deny, Severity::Error)] {
                 let found = found(level);
-                assert!(!found.is_empty() && found.iter().all(|s| *s == severity), "PTX{:04}", e.code);
+                assert!(!found.is_empty() && found.iter().all(|s| *s == severity), "{e}");
             }
         }
     }

@@ -5,7 +5,6 @@
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
 pub mod closure;
-pub mod explain;
 pub mod hints;
 pub mod levels;
 mod origins;
@@ -18,9 +17,9 @@ extern crate self as ptx_dsl_frontend;
 
 use diag::{Class, Diagnostic, Severity};
 use notes::Notes;
+pub use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::constant::Constants;
 pub use ptx_dsl_isa::{constant, diag, hir, isa, opcode, qualifier, span, table, ty};
-pub use ptx_dsl_lint::rules;
 pub use ptx_dsl_syntax::{ast, check, lex, lines, notes, parse, print, rust_tokens, token};
 use token::Token;
 
@@ -146,10 +145,10 @@ pub fn check_parts(
 ) -> Vec<Diagnostic> {
     let mut found = check_alone(tokens, &own, &hidden, false);
     // what needs a value says nothing of a piece that is given the value
-    if found.iter().any(|d| d.code == NEEDS_VALUE) {
+    if found.iter().any(|d| d.code == code::UNKNOWN_CONSTANT_VALUE) {
         let of_numbers = check_alone(tokens, &own, &hidden, true);
         let same = |d: &Diagnostic| of_numbers.iter().any(|other| (other.code, other.span) == (d.code, d.span));
-        keep(&mut found, &|d| d.code != NEEDS_VALUE || same(d));
+        keep(&mut found, &|d| d.code != code::UNKNOWN_CONSTANT_VALUE || same(d));
     }
     found
 }
@@ -160,9 +159,6 @@ pub fn add_alone(alone: &[Diagnostic], found: &mut Vec<Diagnostic>) {
     found.extend_from_slice(alone);
     diag::sort(found);
 }
-
-/// The code of an expression of Rust constants where the macro needs the value.
-const NEEDS_VALUE: u16 = 156;
 
 /// `one`: constants that pieces are given are the number 1.
 fn check_alone(
@@ -177,7 +173,7 @@ fn check_alone(
     let mut found = compile_in_rust(&expanded.tokens, Notes::default()).diagnostics;
     // ranges and ends of variables depend on values
     keep(&mut found, &|d| {
-        d.severity == Severity::Error && d.code < parse::repeat::CHECKED_ALONE && !expanded.is_uncertain(d.span)
+        d.severity == Severity::Error && d.code.is_about_statement() && !expanded.is_uncertain(d.span)
     });
     expanded.report(&mut found);
     found
@@ -209,14 +205,14 @@ fn compile_parsed(ast: ast::Module, mut diagnostics: Vec<Diagnostic>) -> Compile
     // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
     let mut header = false;
     for d in &diagnostics {
-        header |= matches!(d.code, 130 | 131);
+        header |= d.code.is_one_of(&[code::UNKNOWN_HEADER_ITEM, code::INCOMPLETE_HEADER]);
     }
     if header {
-        keep(&mut compiled.diagnostics, &|d| !matches!(d.code, 304 | 305));
+        keep(&mut compiled.diagnostics, &|d| !d.code.is_one_of(&[code::NO_VERSION, code::NO_TARGET]));
     }
     // The parser leaves out what it cannot read: how the rest flows says nothing then.
     if has_error(&diagnostics) {
-        keep(&mut compiled.diagnostics, &|d| !is_flow(d.code));
+        keep(&mut compiled.diagnostics, &|d| !d.code.is_flow());
     }
     diagnostics.append(&mut compiled.diagnostics);
     diag::sort(&mut diagnostics);
@@ -234,9 +230,10 @@ fn show_constants(constants: &Constants, found: &mut [Diagnostic]) {
     }
 }
 
-/// The rules of 06xx.
-fn is_flow(code: u16) -> bool {
-    (600..700).contains(&code)
+/// Does `nvcc -G` write this into right code?
+fn comes_from_debug_build(d: &Diagnostic) -> bool {
+    let early_read = d.code == code::TMEM_LOAD_INCOMPLETE && d.class == Class::Protocol;
+    early_read || d.code.is_one_of(&[code::UNINITIALISED_REGISTER, code::GUARD_NEVER_HOLDS])
 }
 
 /// Checks and prints a module that was parsed before, or built by the caller.
@@ -253,17 +250,17 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
         debug |= word.text == "debug";
     }
     if debug {
-        keep(&mut diagnostics, &|d| !matches!((d.code, d.class), (605, Class::Protocol) | (620 | 622, _)));
+        keep(&mut diagnostics, &|d| !comes_from_debug_build(d));
     }
     let mut wrong = levels::apply(&ast.levels, &mut diagnostics);
     diagnostics.append(&mut wrong);
     // Hints about the flow wait until the module is right.
     let mut broken = false;
     for d in &diagnostics {
-        broken |= d.severity == Severity::Error && !is_flow(d.code);
+        broken |= d.severity == Severity::Error && !d.code.is_flow();
     }
     if broken {
-        keep(&mut diagnostics, &|d| d.severity == Severity::Error || !is_flow(d.code));
+        keep(&mut diagnostics, &|d| d.severity == Severity::Error || !d.code.is_flow());
     }
     if !hir.constants.is_empty() {
         show_constants(&hir.constants, &mut diagnostics);

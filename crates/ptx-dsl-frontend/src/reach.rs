@@ -2,7 +2,6 @@
 
 use crate::diag::Diagnostic;
 use crate::hir::{Function, Instr, Module, Operand, Stmt};
-use crate::levels::is_lint;
 use crate::span::Span;
 
 /// Removes findings of 06xx in functions that the kernel `entry` does not reach; none if there is no such kernel.
@@ -12,7 +11,7 @@ pub fn retain(module: &Module, entry: &str, found: &mut Vec<Diagnostic>) {
     let others = module.functions.iter().zip(reached).filter(|(_, reached)| !reached);
     let others: Vec<Span> = others.map(|(function, _)| extent(function)).collect();
     found.retain(|d| {
-        !is_lint(d.code) || !others.iter().any(|other| other.first <= d.span.first && d.span.last <= other.last)
+        !d.code.has_level() || !others.iter().any(|other| other.first <= d.span.first && d.span.last <= other.last)
     });
 }
 

@@ -9,6 +9,7 @@ use crate::table::FAMILIES;
 
 mod beyond;
 mod budget;
+mod codes;
 mod constants;
 #[path = "../../../tests/support/corpus.rs"]
 pub(crate) mod corpus;
@@ -147,7 +148,7 @@ fn qualifiers_that_do_not_move() {
         helps_hold(&kernel(text));
         let (lexed, _) = lex(&kernel(text));
         let found = crate::compile(&lexed.tokens).diagnostics;
-        assert_eq!(errors(&found).first().map(|d| d.code), want, "{text}: {found:?}");
+        assert_eq!(errors(&found).first().map(|d| d.code.number), want, "{text}: {found:?}");
     }
 }
 

@@ -147,7 +147,7 @@ fn of_many_registers() {
 #[test]
 fn of_all_kinds() {
     let mut modules = bodies("../../tests/ui");
-    for folder in ["tests/diagnostics", "crates/ptx-dsl-frontend/src/explain/examples"] {
+    for folder in ["tests/diagnostics", "crates/ptx-dsl-catalogue/src/examples"] {
         modules.extend(corpus::below(folder).into_iter().map(|case| (case.name, case.text)));
     }
     modules.extend(around(include_str!("helps/newcomers.txt")));

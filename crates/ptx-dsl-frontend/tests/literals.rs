@@ -75,8 +75,8 @@ impl Module {
 }
 
 fn errors(compiled: &Compiled) -> Vec<String> {
-    let errors = compiled.diagnostics.iter().filter(|d| d.code < 600);
-    errors.map(|d| format!("PTX{:04}: {}", d.code, d.message)).collect()
+    let errors = compiled.diagnostics.iter().filter(|d| d.code.number < 600);
+    errors.map(|d| format!("PTX{:04}: {}", d.code.number, d.message)).collect()
 }
 
 /// Compares a module without the constant with the module that has it, for both kinds of constants.

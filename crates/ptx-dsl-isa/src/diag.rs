@@ -1,5 +1,6 @@
 //! Diagnostics as data. `errors` words them; the macros and the command line render them.
 
+use crate::code::Code;
 use std::cmp::Reverse;
 
 use crate::span::Span;
@@ -103,8 +104,8 @@ pub struct OfUse {
 /// One finding, in rustc's voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// `PTX0207` is 207.
-    pub code: u16,
+    /// Its error code.
+    pub code: &'static Code,
     /// Its class.
     pub class: Class,
     /// Error or warning.
@@ -127,7 +128,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A finding of this class, without notes yet.
-    pub fn new(class: Class, code: u16, span: Span, message: impl Into<String>) -> Self {
+    pub fn new(class: Class, code: &'static Code, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
             class,
@@ -143,12 +144,12 @@ impl Diagnostic {
     }
 
     /// An error in the text.
-    pub fn error(code: u16, span: Span, message: impl Into<String>) -> Self {
+    pub fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
         Diagnostic::new(Class::Illegal, code, span, message)
     }
 
-    /// A warning about the text. Its code belongs in `levels::LINTS`.
-    pub fn warning(code: u16, span: Span, message: impl Into<String>) -> Self {
+    /// A warning about the text.
+    pub fn warning(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
         Diagnostic::new(Class::Suspicious, code, span, message)
     }
 

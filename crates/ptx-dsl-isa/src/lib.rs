@@ -1,7 +1,8 @@
 //! PTX as data: the instruction table ([`table`], in the vocabulary of [`isa`]), ids derived from it ([`opcode`], [`qualifier`]), the typed
-//! module ([`hir`]), a kernel as bytes ([`image`]), constants ([`constant`]), and diagnostics ([`diag`]). All other crates depend on this
+//! module ([`hir`]), a kernel as bytes ([`image`]), constants ([`constant`]), and diagnostics ([`diag`]) with their codes ([`code`]). All other crates depend on this
 //! one.
 
+pub mod code;
 pub mod constant;
 pub mod diag;
 pub mod hir;

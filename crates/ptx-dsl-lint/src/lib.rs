@@ -1,7 +1,7 @@
 //! The 06xx rules: protocol checks of synchronisation, memory, Tensor Memory and the threads that execute an instruction.
 //!
-//! The rules are in one folder per topic and use the analyses of `ptx-dsl-analysis`. Their messages are in `errors/`, the list of codes is
-//! `rules.rs`. A rule reports an error only if every path proves it; otherwise it warns or stays silent.
+//! The rules are in one folder per topic and use the analyses of `ptx-dsl-analysis`. Their messages are in `errors/`, their codes in the
+//! crate `ptx-dsl-catalogue`. A rule reports an error only if every path proves it; otherwise it warns or stays silent.
 
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::lanes::Lanes;
@@ -16,7 +16,6 @@ mod kernel;
 mod may_synchronise;
 mod memory;
 mod pending;
-pub mod rules;
 mod spelling;
 mod sync;
 mod tensor;

@@ -1,7 +1,5 @@
 //! Tests of the rules: the corpus of diagnostics, and the time that the analysis takes.
 
-use crate::rules::RULES;
-
 #[path = "../../../tests/support/corpus.rs"]
 mod corpus;
 mod gemm;
@@ -13,9 +11,9 @@ mod time;
 #[test]
 fn corpus_of_the_rules() {
     let cases = corpus::of_codes(600..700);
-    for rule in RULES {
-        let wrong = cases.iter().filter(|case| case.marks().iter().any(|mark| mark.code == rule.code)).count();
-        assert!(wrong >= 2, "{wrong} modules have a mark with PTX{:04}; two are wanted", rule.code);
+    for rule in ptx_dsl_catalogue::rules() {
+        let wrong = cases.iter().filter(|case| case.marks().iter().any(|mark| mark.code == rule.number)).count();
+        assert!(wrong >= 2, "{wrong} modules have a mark with {rule}; two are wanted");
     }
     corpus::hold(&cases);
 }

@@ -1,7 +1,7 @@
 //! Levels of findings: `allow(PTX0516)`, `warn(..)`, `deny(protocol)` in the header of a module.
 //!
 //! A level names codes, a class of findings, or a group that the header defines. Only findings in a legal module have a level:
-//! the warnings in [`LINTS`], and protocol and flow (06xx).
+//! warnings, and protocol and flow (06xx); `Code::has_level` says which.
 
 use crate::diag::{Class, Diagnostic, Severity};
 use crate::span::Span;
@@ -59,7 +59,7 @@ impl Selector {
     #[doc(hidden)]
     pub fn covers(self, finding: &Diagnostic) -> bool {
         match self {
-            Selector::Code(code) => finding.code == code,
+            Selector::Code(code) => finding.code.number == code,
             Selector::Class(class) => finding.class == class,
             Selector::Warnings => finding.class.severity() == Severity::Warning,
         }
@@ -76,15 +76,3 @@ pub struct SetLevel {
     /// The span of the word.
     pub span: Span,
 }
-
-/// Warnings outside of 06xx, with a short description.
-pub static LINTS: &[(u16, &str)] = &[
-    (158, "an access of another type than the elements of the slice"),
-    (170, "what the command line cannot check"),
-    (516, "a directive without effect"),
-    (517, "a limit over what any target has"),
-    (519, "a register or `.local` variable of the module"),
-    (520, "an initial value that moves up because a list before it is not full"),
-    (521, "an operand that ptxas takes and the manual does not have"),
-    (522, "a parameter of a kernel that points to `.shared` or `.local`"),
-];

@@ -12,4 +12,5 @@ pub mod print;
 pub mod rust_tokens;
 pub mod token;
 
+pub(crate) use ptx_dsl_catalogue as code;
 pub use ptx_dsl_isa::{diag, span};

@@ -214,10 +214,10 @@ fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let mut out = vec![None; count];
-    for d in found.iter().filter(|d| d.severity == Severity::Error && !(600..700).contains(&d.code)) {
+    for d in found.iter().filter(|d| d.severity == Severity::Error && !(600..700).contains(&d.code.number)) {
         let line = ends.partition_point(|end| *end < lexed.bytes(d.span).start);
         if let Some(slot) = line.checked_sub(first).and_then(|i| out.get_mut(i)) {
-            slot.get_or_insert_with(|| format!("PTX{:04} {}", d.code, d.message));
+            slot.get_or_insert_with(|| format!("PTX{:04} {}", d.code.number, d.message));
         }
     }
     out

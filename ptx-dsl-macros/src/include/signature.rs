@@ -6,6 +6,7 @@ use crate::rust_type::rust_type;
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_codegen::{RustType, rust_name};
 use ptx_dsl_frontend::ast::{Function, Item, Module};
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::span::Span as Tokens;
 use quote::ToTokens;
 use syn::parse::ParseStream;
@@ -149,5 +150,11 @@ fn names_of_others(signature: &Signature, kernel: &Function) -> TokenStream {
 }
 
 fn problem(at: Span, message: String, help: &str) -> TokenStream {
-    report::problem(&Problem { code: 152, message, first: at, last: at, help: Some(help.to_owned()) })
+    report::problem(&Problem {
+        code: code::NO_INCLUDED_FILE,
+        message,
+        first: at,
+        last: at,
+        help: Some(help.to_owned()),
+    })
 }

@@ -225,11 +225,11 @@ mod tests {
         let (tokens, mut found) = match as_module(&lex(text).0.tokens) {
             Ok(module) => module,
             Err(found) if found.is_empty() => return None,
-            Err(found) => return Some(Err(found.iter().map(|d| d.code).collect())),
+            Err(found) => return Some(Err(found.iter().map(|d| d.code.number).collect())),
         };
         let mut compiled = compile_rust_file(&tokens, None, None, &[], Default::default());
         found.append(&mut compiled.diagnostics);
-        let codes: Vec<u16> = found.iter().map(|d| d.code).collect();
+        let codes: Vec<u16> = found.iter().map(|d| d.code.number).collect();
         Some(if codes.is_empty() { Ok(compiled.ptx) } else { Err(codes) })
     }
 

@@ -71,7 +71,7 @@ pub(super) fn findings<'f>(
     let lines = Lines::new(text);
     let place = |span| place(&lines, origin, lexed, span);
     let finding = |d: Diagnostic| Finding {
-        code: d.code,
+        code: d.code.number,
         is_error: d.severity == Severity::Error,
         place: place(d.span),
         labels: d.labels.into_iter().map(|(span, text)| (place(span), text)).collect(),

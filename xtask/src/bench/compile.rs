@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use kernels::{SHAPES, Shape};
-use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::isa::Instr;
 use ptx_dsl_frontend::table::FAMILIES;
 
@@ -182,8 +182,7 @@ impl Bench {
         let lock = root.join("Cargo.lock");
         std::fs::copy(&lock, directory.join("Cargo.lock"))
             .map_err(|e| format!("cannot copy {}: {e}", lock.display()))?;
-        let codes = EXPLANATIONS.iter().flat_map(|list| list.iter()).map(|e| e.code).filter(|c| (600..700).contains(c));
-        let allowed: String = codes.map(|c| format!(", allow(PTX{c:04})")).collect();
+        let allowed: String = code::rules().map(|code| format!(", allow({code})")).collect();
         write(
             &source.join("lib.rs"),
             &format!(

@@ -12,7 +12,7 @@ fn modules(cases: &[(&str, &[u16])]) {
         helps_hold(text);
         let (lexed, _) = lex(text);
         let compiled = crate::compile(&lexed.tokens);
-        let got: Vec<u16> = errors(&compiled.diagnostics).iter().map(|d| d.code).filter(|c| *c < 600).collect();
+        let got: Vec<u16> = errors(&compiled.diagnostics).iter().map(|d| d.code.number).filter(|c| *c < 600).collect();
         assert_eq!(got, *want, "{text}\n{:#?}", compiled.diagnostics);
         texts.push((text.to_string(), text.to_string()));
     }
@@ -70,7 +70,7 @@ fn registers_of_the_module() {
         let text = if version == "9.0" { text.replace("sm_20", "sm_75") } else { text };
         modules(&[(&text, codes)]);
         let (lexed, _) = lex(&text);
-        let warnings = crate::compile(&lexed.tokens).diagnostics.iter().filter(|d| d.code == 519).count();
+        let warnings = crate::compile(&lexed.tokens).diagnostics.iter().filter(|d| d.code.number == 519).count();
         assert_eq!(warnings, if codes.is_empty() { 2 } else { 0 }, "{version}");
     }
 }
@@ -213,7 +213,7 @@ fn names_of_targets() {
         let text = module("9.0", name);
         helps_hold(&text);
         let found = errors(&crate::compile(&lex(&text).0.tokens).diagnostics);
-        assert!(matches!(found.as_slice(), [d] if d.code == 307 && d.message.contains("sm_110")), "{found:#?}");
+        assert!(matches!(found.as_slice(), [d] if d.code.number == 307 && d.message.contains("sm_110")), "{found:#?}");
     }
 }
 

@@ -25,7 +25,7 @@ fn module(statements: &str) -> String {
 /// The code and the helps of each error.
 fn helps(statements: &str) -> Vec<(u16, Vec<String>)> {
     let found = compile(&lex(&module(statements)).0.tokens).diagnostics;
-    found.into_iter().filter(|d| d.code < 500).map(|d| (d.code, d.helps)).collect()
+    found.into_iter().filter(|d| d.code.number < 500).map(|d| (d.code.number, d.helps)).collect()
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn kernel(body: &str) -> String {
 /// The statements as printed, with the constants as written.
 fn printed(body: &str) -> String {
     let compiled = compiled(&kernel(body));
-    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.code < 600).collect();
+    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.code.number < 600).collect();
     assert!(errors.is_empty(), "{body}: {errors:?}");
     let text = compiled.hir.constants.shown(&compiled.ptx);
     let (_, body) = text.split_once("mov.u32 %r1, 0;").expect("the beginning");
@@ -49,7 +49,7 @@ fn expressions_are_printed_as_one_value() {
 
 #[test]
 fn a_name_in_scope_is_not_declared_again() {
-    assert_eq!(compiled(&kernel("{ const U: u32 = 7; }")).diagnostics[0].code, 145);
+    assert_eq!(compiled(&kernel("{ const U: u32 = 7; }")).diagnostics[0].code.number, 145);
     assert_eq!(printed("{ const V: u32 = 7; } { const V: u32 = 8; mov.u32 %r1, V; }"), "{ } { mov.u32 %r1, 8; }");
 }
 
@@ -76,7 +76,7 @@ fn known_constants_are_numbers() {
     for (declared, code) in [("u8 = 256", 155), ("i8 = -129", 155), ("u32 = 4294967296", 155), ("char = 4", 155)] {
         let text = format!("<sm_90, ptx 8.0> const N: {declared}; .visible .entry k() {{ ret; }}");
         let found = compile(&lex(&text).0.tokens).diagnostics;
-        assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), [code], "{declared}");
+        assert_eq!(found.iter().map(|d| d.code.number).collect::<Vec<_>>(), [code], "{declared}");
     }
 }
 
@@ -84,10 +84,10 @@ fn known_constants_are_numbers() {
 fn only_rust_evaluates_rust() {
     let text = "<sm_90, ptx 8.0> const N: u32 = crate::N; .visible .entry k() .reqntid N { ret; }";
     let found = compile(&lex(text).0.tokens).diagnostics;
-    assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), [156]);
+    assert_eq!(found.iter().map(|d| d.code.number).collect::<Vec<_>>(), [156]);
     assert!(compiled(text).diagnostics.is_empty());
     let text = "<sm_90, ptx 8.0> .visible .entry k<const N: u32>() .reqntid N { ret; }";
-    assert_eq!(compile(&lex(text).0.tokens).diagnostics[0].code, 156);
+    assert_eq!(compile(&lex(text).0.tokens).diagnostics[0].code.number, 156);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn what_depends_on_a_value_is_asserted() {
         ("st.global.b32 [%rd1 + U], %r1;", &[]),
     ] {
         let found = compiled(&kernel(text)).hir.constants.assertions;
-        assert_eq!(found.iter().map(|a| a.finding.code).collect::<Vec<_>>(), codes, "{text}");
+        assert_eq!(found.iter().map(|a| a.finding.code.number).collect::<Vec<_>>(), codes, "{text}");
     }
 }
 
@@ -137,14 +137,14 @@ fn what_no_value_can_keep_is_an_error_at_once() {
     ] {
         let text = kernel(text);
         let lexed = lex(&text).0;
-        let found = compiled(&text).diagnostics.into_iter().filter(|d| d.code < 600 || d.code == 633);
+        let found = compiled(&text).diagnostics.into_iter().filter(|d| d.code.number < 600 || d.code.number == 633);
         let shown: Vec<String> =
-            found.map(|d| format!("{} {}: {}", d.code, &text[lexed.bytes(d.span)], d.message)).collect();
+            found.map(|d| format!("{} {}: {}", d.code.number, &text[lexed.bytes(d.span)], d.message)).collect();
         assert_eq!(shown.join("; "), expected, "{text}");
     }
     let generic = "<sm_90, ptx 8.0> .visible .entry g<const N: u32>() .reqntid N + 1025 { ret; }";
     let found = compile_in_rust(&lex(generic).0.tokens, Default::default()).diagnostics;
-    assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), [504]);
+    assert_eq!(found.iter().map(|d| d.code.number).collect::<Vec<_>>(), [504]);
     assert_eq!(found[0].notes.last().map(String::as_str), Some("every value of `N` breaks this rule"));
 }
 
@@ -176,10 +176,15 @@ fn mistakes(text: &str) -> Vec<(u16, String, String, String)> {
     let compiled = compile_rust_file(&lexed.tokens, None, None, &[], Default::default());
     let mut found = compiled.diagnostics;
     crate::hints::constants(&lexed.tokens, false, &mut found);
-    let errors = found.into_iter().filter(|d| d.code < 600);
+    let errors = found.into_iter().filter(|d| d.code.number < 600);
     errors
         .map(|d| {
-            (d.code, text[lexed.bytes(d.span)].to_owned(), d.message, d.helps.first().cloned().unwrap_or_default())
+            (
+                d.code.number,
+                text[lexed.bytes(d.span)].to_owned(),
+                d.message,
+                d.helps.first().cloned().unwrap_or_default(),
+            )
         })
         .collect()
 }
@@ -412,7 +417,7 @@ fn mistakes_with_constants_are_explained() {
     let lexed = lex(text).0;
     let found = compile(&lexed.tokens).diagnostics;
     let labels: Vec<usize> = found[0].labels.iter().map(|label| lexed.bytes(label.0).start).collect();
-    assert_eq!((found[0].code, labels), (145, vec![text.find('N').expect("the first")]));
+    assert_eq!((found[0].code.number, labels), (145, vec![text.find('N').expect("the first")]));
 }
 
 /// A mistake in a range or in a repetition is one finding, and takes time in proportion to the length.
@@ -423,7 +428,7 @@ fn a_mistake_in_a_repetition_is_one_finding() {
             "<sm_100a, ptx 8.6> .visible .entry k() {{ .reg .b64 %w<64>; .reg .b32 %a, %n<64>, %r<64>; mov.u32 %a, 0; {body} ret; }}"
         );
         let found = compile_rust_file(&lex(&text).0.tokens, None, None, &[], Default::default()).diagnostics;
-        found.into_iter().map(|d| (d.code, d.notes.last().cloned().unwrap_or_default())).collect::<Vec<_>>()
+        found.into_iter().map(|d| (d.code.number, d.notes.last().cloned().unwrap_or_default())).collect::<Vec<_>>()
     };
     let unwritten = found("tcgen05.st.sync.aligned.32x32b.x32.b32 [%a], {%r0..=%r31};");
     assert_eq!(unwritten.len(), 1, "{unwritten:?}");

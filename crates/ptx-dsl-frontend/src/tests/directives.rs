@@ -8,9 +8,9 @@ fn findings(module: &str) -> (Vec<String>, Vec<crate::diag::Diagnostic>) {
     let (lexed, early) = lex(module);
     assert!(early.is_empty());
     let mut found = crate::compile(&lexed.tokens).diagnostics;
-    found.retain(|d| d.code < 600);
+    found.retain(|d| d.code.number < 600);
     let kind = |s: Severity| if s == Severity::Error { "error" } else { "warning" };
-    (found.iter().map(|d| format!("{} PTX{:04}", kind(d.severity), d.code)).collect(), found)
+    (found.iter().map(|d| format!("{} PTX{:04}", kind(d.severity), d.code.number)).collect(), found)
 }
 
 /// Each row: the replacement for `{}` in `text`, and the findings.
@@ -323,7 +323,7 @@ fn inlined_at_names_a_place_before() {
     ] {
         super::helps_hold(&module(first, second));
         let (lexed, _) = crate::lex::lex(&module(first, second));
-        let codes: Vec<u32> = crate::compile(&lexed.tokens).diagnostics.iter().map(|d| d.code.into()).collect();
+        let codes: Vec<u32> = crate::compile(&lexed.tokens).diagnostics.iter().map(|d| d.code.number.into()).collect();
         assert_eq!(codes, if right { vec![] } else { vec![515] }, "{first} {second}");
     }
 }

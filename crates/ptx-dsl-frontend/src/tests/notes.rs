@@ -143,7 +143,7 @@ fn places_of_findings() {
 ";
     let found = compile_at(&lex(text).0.tokens, None, None, &[], crate::notes::Notes::default()).diagnostics;
     let last = |d: &Diagnostic| d.notes.last().filter(|note| note.contains("comes from")).cloned();
-    let notes: Vec<_> = found.iter().filter(|d| d.code == 620).map(last).collect();
+    let notes: Vec<_> = found.iter().filter(|d| d.code.number == 620).map(last).collect();
     let [first, second] = ["it comes from k.cu:10:3", "it comes from k.h:20, inlined at k.cu:10:3"].map(String::from);
     assert_eq!(notes, [None, Some(first), Some(second), None]);
 }

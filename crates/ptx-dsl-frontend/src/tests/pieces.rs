@@ -19,7 +19,7 @@ fn module(pieces: &str, body: &str) -> String {
 /// The statements as printed.
 fn printed(pieces: &str, body: &str) -> String {
     let compiled = compiled(&module(pieces, body));
-    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.code < 600).collect();
+    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.code.number < 600).collect();
     assert!(errors.is_empty(), "{body}: {errors:?}");
     let (_, body) = compiled.ptx.split_once("mov.u32 %r2, 0;").expect("the beginning");
     body.rsplit_once("ret;").expect("the end").0.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -30,8 +30,8 @@ fn errors(pieces: &str, body: &str) -> Vec<(u16, String)> {
     let text = module(pieces, body);
     let lexed = lex(&text).0;
     let found = compiled(&text).diagnostics;
-    let errors = found.iter().filter(|d| d.code < 600);
-    errors.map(|d| (d.code, text[lexed.bytes(d.span)].to_owned())).collect()
+    let errors = found.iter().filter(|d| d.code.number < 600);
+    errors.map(|d| (d.code.number, text[lexed.bytes(d.span)].to_owned())).collect()
 }
 
 const WAIT: &str = ".inline wait(.shared .b64 at, .b32 parity) {
@@ -159,7 +159,8 @@ fn uses_that_are_written_wrongly() {
         let text = module(part, body);
         let lexed = lex(&text).0;
         let found = compiled(&text).diagnostics;
-        let errors: Vec<_> = found.iter().map(|d| (d.code, &text[lexed.bytes(d.span)], d.helps.as_slice())).collect();
+        let errors: Vec<_> =
+            found.iter().map(|d| (d.code.number, &text[lexed.bytes(d.span)], d.helps.as_slice())).collect();
         assert_eq!(errors, [(160, at, &[help.to_owned()][..])], "{body}");
     }
     assert_eq!(errors("part p { .inline a() { b(); } .inline b() { } }", "p::a!();"), [(160, "b".to_owned())]);
@@ -181,7 +182,7 @@ fn a_part_is_alone_in_its_module() {
         let text = format!("<sm_90, ptx 8.0> {module}");
         let lexed = lex(&text).0;
         let found = crate::parse::repeat::beside_part(&lexed.tokens);
-        let errors: Vec<_> = found.iter().map(|d| (d.code, &text[lexed.bytes(d.span)])).collect();
+        let errors: Vec<_> = found.iter().map(|d| (d.code.number, &text[lexed.bytes(d.span)])).collect();
         assert_eq!(errors, [(159, at)], "{module}");
     }
     // the lexer of text has no `#`
@@ -220,10 +221,10 @@ fn a_name_given_twice_is_an_error_where_it_is_given() {
         let found = compiled(&text).diagnostics;
         let lexed = lex(&text).0;
         let body = text.find(body).unwrap();
-        let errors: Vec<_> = found.iter().filter(|d| d.code < 600).collect();
+        let errors: Vec<_> = found.iter().filter(|d| d.code.number < 600).collect();
         let [d] = errors.as_slice() else { panic!("{body}: {errors:?}") };
         let (at, first) = (lexed.bytes(d.span), lexed.bytes(d.labels[0].0));
-        assert_eq!((d.code, &text[at.clone()], &text[first.clone()]), (402, "x", "x"), "{body}");
+        assert_eq!((d.code.number, &text[at.clone()], &text[first.clone()]), (402, "x", "x"), "{body}");
         assert!(body < first.start && first.start < at.start, "{body}: {d:?}");
     }
     let errors = errors(part, "p::l!(x, 4); p::l!(x, 4); p::l!(x, 4);");
@@ -235,7 +236,7 @@ fn an_error_in_a_piece_is_reported_once_with_its_uses() {
     let piece = ".inline f(.b32 %a) { .reg .b32 %t; add.u32 %t, %a; }";
     let text = module(piece, "f!(%r1); f!(%r2); f!(1);");
     let found = compiled(&text).diagnostics;
-    let errors: Vec<_> = found.iter().filter(|d| d.code < 600).collect();
+    let errors: Vec<_> = found.iter().filter(|d| d.code.number < 600).collect();
     assert!(!errors.is_empty());
     let lexed = lex(&text).0;
     for d in &errors {
@@ -289,7 +290,7 @@ fn alone(part: &str) -> Vec<(u16, String)> {
     let text = format!("<sm_90, ptx 8.0> part p {{ {part} }}");
     let lexed = lex(&text).0;
     let found = crate::check_parts(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
-    found.iter().map(|d| (d.code, text[lexed.bytes(d.span)].to_owned())).collect()
+    found.iter().map(|d| (d.code.number, text[lexed.bytes(d.span)].to_owned())).collect()
 }
 
 #[test]

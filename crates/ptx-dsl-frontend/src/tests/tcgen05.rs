@@ -19,12 +19,12 @@ fn check(target: &str, version: &str, cases: Cases) {
     let (lexed, _) = lex(&text);
     let mut got = vec![String::new(); cases.len()];
     // Single instructions in kernels that owe what the flow (06xx) asks for, such as `dealloc`.
-    let errors = |d: &&crate::diag::Diagnostic| d.severity == Severity::Error && d.code < 600;
+    let errors = |d: &&crate::diag::Diagnostic| d.severity == Severity::Error && d.code.number < 600;
     for d in crate::compile(&lexed.tokens).diagnostics.iter().filter(errors) {
         let line = Lines::new(&text).line_column(lexed.bytes(d.span).start).0 as usize;
         assert!(line > 3, "{target} {version}: {}", d.message);
         if got[line - 4].is_empty() {
-            got[line - 4] = format!("PTX{:04}", d.code);
+            got[line - 4] = format!("PTX{:04}", d.code.number);
         }
     }
     for ((statement, want), got) in cases.iter().zip(got) {
@@ -328,9 +328,12 @@ fn targets_and_versions() {
             super::helps_hold(&text);
             let (lexed, _) = lex(&text);
             let mut found = crate::compile(&lexed.tokens).diagnostics;
-            found.retain(|d| d.code < 600);
+            found.retain(|d| d.code.number < 600);
             let refused = found.iter().any(|d| d.severity == Severity::Error);
-            assert!(found.iter().all(|d| matches!(d.code, 301 | 302)), "{target} {version}: {statement} {found:?}");
+            assert!(
+                found.iter().all(|d| matches!(d.code.number, 301 | 302)),
+                "{target} {version}: {statement} {found:?}"
+            );
             got.push(if refused { '0' } else { '1' });
         }
         assert_eq!(got, *there, "{target} {version}");
@@ -345,7 +348,7 @@ fn one_cta_group() {
     let codes = |text: String| -> Vec<(u16, usize)> {
         let text = format!(".version 8.6\n.target sm_100a\n.address_size 64\n{text}");
         let found = crate::compile(&lex(&text).0.tokens).diagnostics;
-        found.iter().map(|d| (d.code, d.labels.len())).collect()
+        found.iter().map(|d| (d.code.number, d.labels.len())).collect()
     };
     assert_eq!(codes(format!(".entry a() {{ {ONE} {ONE} ret; }} .entry b() {{ {TWO} ret; }}")), []);
     assert_eq!(codes(format!(".entry a() {{ {ONE} {{ {TWO} }} {TWO} ret; }}")), [(518, 1)]);

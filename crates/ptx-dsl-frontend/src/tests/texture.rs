@@ -12,7 +12,7 @@ fn codes(mode: &str, statement: &str) -> Vec<u16> {
     super::helps_hold(&text);
     let (lexed, _) = lex(&text);
     let diagnostics = crate::compile(&lexed.tokens).diagnostics;
-    diagnostics.iter().filter(|d| d.severity == crate::diag::Severity::Error).map(|d| d.code).collect()
+    diagnostics.iter().filter(|d| d.severity == crate::diag::Severity::Error).map(|d| d.code.number).collect()
 }
 
 const UNIFIED: &str = "";

@@ -15,7 +15,7 @@ fn verdict(target: &str, text: &str) -> Option<u16> {
     super::helps_hold(&module);
     let (lexed, _) = lex(&module);
     let found = errors(&crate::compile(&lexed.tokens).diagnostics);
-    found.iter().map(|d| d.code).find(|code| !(600..700).contains(code))
+    found.iter().map(|d| d.code.number).find(|code| !(600..700).contains(code))
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn wmma_of_old() {
         super::helps_hold(&text);
         let (lexed, _) = lex(&text);
         let found = errors(&crate::compile(&lexed.tokens).diagnostics);
-        assert_eq!(found.first().map(|d| d.code), want, "{version} {words}");
+        assert_eq!(found.first().map(|d| d.code.number), want, "{version} {words}");
     }
 }
 

@@ -280,8 +280,20 @@ impl Constants {
 mod tests {
     use super::super::evaluate;
     use super::*;
+    use crate::code::{Code, Example, classes};
     use crate::constant::{ConstId, Declaration};
     use crate::span::Span;
+
+    /// A code of findings, whichever.
+    static CODE: Code = Code {
+        number: 409,
+        title: "",
+        text: "",
+        section: "",
+        about: "",
+        classes: &[classes::ILLEGAL],
+        example: Example { wrong: "", right: "", is_rust: false },
+    };
 
     fn constants(types: &[&str]) -> (Constants, Vec<ConstId>) {
         let mut constants = Constants::default();
@@ -361,7 +373,7 @@ mod tests {
         let (mut constants, ids) = constants(&["u32"]);
         let (left, operator, n) = build(&mut constants, ids[0]);
         let text = format!("it is {}, `x+{}`", Constants::mark(left), Constants::mark(left));
-        constants.require_number(left, operator, n, Diagnostic::error(409, Span::default(), text));
+        constants.require_number(left, operator, n, Diagnostic::error(&CODE, Span::default(), text));
         let found = constants.broken_by_all();
         assert_eq!(found.len() + constants.assertions.len(), 1);
         found.first().map(|d| format!("{}; {}", d.message, d.notes.join("; ")))

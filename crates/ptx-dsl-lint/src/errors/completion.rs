@@ -1,6 +1,7 @@
 //! Messages about operations that are not complete, and about work that one thread or one lane should do: PTX0680 to PTX0690.
 
 use crate::errors::class::{error, found, section, suspicious};
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
@@ -8,7 +9,8 @@ const READ: &str = "`.read` only waits until the copies have read their source; 
 
 pub(crate) fn destination_read(span: Span, copy: Span) -> Diagnostic {
     section(
-        error(680, span, "this reads what a bulk copy may not have written yet").label(copy, "copied here"),
+        error(code::WAIT_FOR_SOURCE_ONLY, span, "this reads what a bulk copy may not have written yet")
+            .label(copy, "copied here"),
         READ,
         "9.7.9.25.6",
     )
@@ -17,8 +19,12 @@ pub(crate) fn destination_read(span: Span, copy: Span) -> Diagnostic {
 
 pub(crate) fn published_early(span: Span, copy: Span) -> Diagnostic {
     section(
-        suspicious(680, span, "this tells others to continue, but a bulk copy may not have written yet")
-            .label(copy, "copied here"),
+        suspicious(
+            code::WAIT_FOR_SOURCE_ONLY,
+            span,
+            "this tells others to continue, but a bulk copy may not have written yet",
+        )
+        .label(copy, "copied here"),
         READ,
         "9.7.9.25.6",
     )
@@ -28,7 +34,8 @@ pub(crate) fn published_early(span: Span, copy: Span) -> Diagnostic {
 pub(crate) fn result_not_awaited(span: Span, mma: Span, committed: bool) -> Diagnostic {
     let what = if committed { "no thread waits for the mbarrier of its commit" } else { "nothing commits it" };
     section(
-        error(683, span, format!("this loads what a `tcgen05.mma` may still write: {what}")).label(mma, "started here"),
+        error(code::MMA_RESULT_TOO_EARLY, span, format!("this loads what a `tcgen05.mma` may still write: {what}"))
+            .label(mma, "started here"),
         "an MMA is complete after a wait for the mbarrier of a `tcgen05.commit` that follows it",
         "9.7.16.6.4",
     )
@@ -38,7 +45,7 @@ pub(crate) fn result_not_awaited(span: Span, mma: Span, committed: bool) -> Diag
 pub(crate) fn asks_again(span: Span, query: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
     section(
-        found(684, span, sure, format!("this is another request{when} after one that failed"))
+        found(code::REQUEST_AFTER_FAILURE, span, sure, format!("this is another request{when} after one that failed"))
             .label(query, "the request may have failed here"),
         "`try_cancel` is undefined after a failed response was read: no cluster is left",
         "9.7.13.17",
@@ -48,7 +55,7 @@ pub(crate) fn asks_again(span: Span, query: Span, sure: bool) -> Diagnostic {
 
 pub(crate) fn never_waits_for_the_grid(span: Span, read: Span) -> Diagnostic {
     section(
-        suspicious(685, span, "this lets the next grid start, but the kernel never waits for the grid before it")
+        suspicious(code::BEFORE_GRIDDEPCONTROL_WAIT, span, "this lets the next grid start, but the kernel never waits for the grid before it")
             .label(read, "this may read what that grid writes"),
         "with a dependent launch the grid before may still run; what it writes is visible only after `griddepcontrol.wait`",
         "9.7.13.13",
@@ -63,7 +70,7 @@ pub(crate) fn before_the_grid(span: Span, wait: Span, again: bool) -> Diagnostic
         "this reads memory before `griddepcontrol.wait`, and nothing is read after it"
     };
     section(
-        suspicious(685, span, what).label(wait, "this waits for the previous grid"),
+        suspicious(code::BEFORE_GRIDDEPCONTROL_WAIT, span, what).label(wait, "this waits for the previous grid"),
         "what the previous grid writes is visible only after `griddepcontrol.wait`",
         "9.7.13.13",
     )
@@ -74,7 +81,7 @@ pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bo
     let who = if elected { "the elected lane of each warp" } else { "every lane of each warp" };
     section(
         suspicious(
-            686,
+            code::ELECTION_IN_EACH_WARP,
             span,
             format!("{who} runs this `{op}` with the same operands: {warps} warps do the work of one"),
         ),
@@ -87,7 +94,11 @@ pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bo
 pub(crate) fn source_lane(span: Span, lane: u32, mask: u32, observed: bool) -> Diagnostic {
     let report = if observed { error } else { suspicious };
     section(
-        report(687, span, format!("this reads from lane {lane}, which the mask {mask:#x} does not name")),
+        report(
+            code::SHUFFLE_FROM_MISSING_LANE,
+            span,
+            format!("this reads from lane {lane}, which the mask {mask:#x} does not name"),
+        ),
         "a value read from a lane that is not in the mask, or does not exist, is undefined",
         "9.7.9.6",
     )
@@ -96,7 +107,7 @@ pub(crate) fn source_lane(span: Span, lane: u32, mask: u32, observed: bool) -> D
 
 pub(crate) fn nobody_waits(span: Span, id: u64) -> Diagnostic {
     section(
-        suspicious(688, span, format!("threads arrive at barrier {id}, but none waits at it")),
+        suspicious(code::ARRIVAL_WITHOUT_WAIT, span, format!("threads arrive at barrier {id}, but none waits at it")),
         "an arrival is for threads that wait at the same barrier",
         "9.7.13.1",
     )
@@ -115,7 +126,7 @@ pub(crate) fn race(span: Span, other: Span, name: &str, writes: bool) -> Diagnos
         )
     };
     section(
-        suspicious(690, span, message).label(other, label),
+        suspicious(code::SHARED_MEMORY_RACE, span, message).label(other, label),
         "conflicting accesses of different threads are ordered only by synchronisation",
         "8.7",
     )
@@ -125,7 +136,7 @@ pub(crate) fn race(span: Span, other: Span, name: &str, writes: bool) -> Diagnos
 pub(crate) fn race_of_all(span: Span, other: Span, name: &str) -> Diagnostic {
     section(
         suspicious(
-            690,
+            code::SHARED_MEMORY_RACE,
             span,
             format!("this reads what another thread writes into `{name}`, and may not have written yet"),
         )

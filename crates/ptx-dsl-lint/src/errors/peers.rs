@@ -1,6 +1,7 @@
 //! Messages about other CTAs of the cluster: PTX0656, PTX0694, PTX0695.
 
 use crate::errors::class::{error, found, section, suspicious};
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
@@ -15,7 +16,7 @@ pub(crate) fn no_pair(span: Span, op: &str, most: u64) -> Diagnostic {
         format!("this `{op}` needs a pair of CTAs, but the last of {most} CTAs has no peer")
     };
     section(
-        found(694, span, most == 1, message),
+        found(code::PAIR_WITHOUT_PEER, span, most == 1, message),
         "a pair is two CTAs of a cluster whose ranks differ in the last bit",
         "9.7.16.5.1",
     )
@@ -25,7 +26,11 @@ pub(crate) fn no_pair(span: Span, op: &str, most: u64) -> Diagnostic {
 pub(crate) fn mask_beyond(span: Span, mask: u64, most: u64, sec: &str) -> Diagnostic {
     let last = 63 - mask.leading_zeros();
     section(
-        error(695, span, format!("the mask {mask:#x} names CTA {last}, but the cluster has {}", ctas(most))),
+        error(
+            code::CTA_OUTSIDE_CLUSTER,
+            span,
+            format!("the mask {mask:#x} names CTA {last}, but the cluster has {}", ctas(most)),
+        ),
         "bit n of the mask is the CTA with rank n in the cluster",
         sec,
     )
@@ -34,7 +39,11 @@ pub(crate) fn mask_beyond(span: Span, mask: u64, most: u64, sec: &str) -> Diagno
 
 pub(crate) fn rank_beyond(span: Span, rank: u64, most: u64) -> Diagnostic {
     section(
-        error(695, span, format!("this maps an address to CTA {rank}, but the cluster has {}", ctas(most))),
+        error(
+            code::CTA_OUTSIDE_CLUSTER,
+            span,
+            format!("this maps an address to CTA {rank}, but the cluster has {}", ctas(most)),
+        ),
         "ranks are less than `%cluster_nctarank`",
         "9.7.9.23",
     )
@@ -43,7 +52,7 @@ pub(crate) fn rank_beyond(span: Span, rank: u64, most: u64) -> Diagnostic {
 
 pub(crate) fn late_arrival(span: Span, wait: Option<Span>, leave: Span) -> Diagnostic {
     let message = "the CTA that this arrives at may have exited: nothing there waits for the last arrivals";
-    let d = suspicious(656, span, message).label(leave, "CTAs exit here");
+    let d = suspicious(code::PEER_MAY_HAVE_EXITED, span, message).label(leave, "CTAs exit here");
     section(
         match wait {
             Some(wait) => d.label(wait, "this waits for the arrivals of the previous round"),
@@ -57,7 +66,7 @@ pub(crate) fn late_arrival(span: Span, wait: Option<Span>, leave: Span) -> Diagn
 
 pub(crate) fn some_do_not_wait(span: Span, wait: Span, leave: Span) -> Diagnostic {
     section(
-        suspicious(656, span, "some CTAs of this multicast do not wait for it, and may have exited")
+        suspicious(code::PEER_MAY_HAVE_EXITED, span, "some CTAs of this multicast do not wait for it, and may have exited")
             .label(wait, "only some CTAs wait")
             .label(leave, "CTAs exit here"),
         "the shared memory of a CTA is gone when it exits",

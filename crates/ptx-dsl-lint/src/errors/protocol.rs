@@ -1,13 +1,18 @@
 //! Messages about protocols between threads, asynchronous copies and CTAs: PTX0616 to PTX0619, PTX0640 to PTX0662.
 
 use crate::errors::class::{against_the_manual, error, found, section, suspicious};
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span, op: &str) -> Diagnostic {
     let who = other.map_or("a lane that is not elected".to_string(), |t| format!("thread {t}"));
-    let d = error(616, span, format!("{who} uses `{name}` here, but does not wait for `{op}` by another thread"));
+    let d = error(
+        code::NOT_MADE_READY,
+        span,
+        format!("{who} uses `{name}` here, but does not wait for `{op}` by another thread"),
+    );
     section(
         d.label(made, "made ready here, by other threads"),
         "what one thread did is visible to others only after a barrier",
@@ -18,8 +23,12 @@ pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span,
 
 pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
     section(
-        error(617, span, format!("`{name}` is initialised again while it is a valid mbarrier object"))
-            .label(first, "initialised here"),
+        error(
+            code::MBARRIER_INIT_TWICE,
+            span,
+            format!("`{name}` is initialised again while it is a valid mbarrier object"),
+        )
+        .label(first, "initialised here"),
         "`mbarrier.init` of a valid object is undefined; `mbarrier.inval` makes it invalid",
         "9.7.13.15.9",
     )
@@ -28,7 +37,7 @@ pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
 
 pub(crate) fn init_in_loop(span: Span, name: &str) -> Diagnostic {
     section(
-        suspicious(617, span, format!("the next iteration initialises `{name}` again while it is a valid mbarrier object")),
+        suspicious(code::MBARRIER_INIT_TWICE, span, format!("the next iteration initialises `{name}` again while it is a valid mbarrier object")),
         "`mbarrier.init` of a valid object is undefined; `mbarrier.inval` makes it invalid",
         "9.7.13.15.9",
     )
@@ -38,7 +47,7 @@ pub(crate) fn init_in_loop(span: Span, name: &str) -> Diagnostic {
 pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) -> Diagnostic {
     let what = if writes { "writes data over" } else { "reads as data" };
     section(
-        error(618, span, format!("this {what} the mbarrier `{name}`, which is still valid"))
+        error(code::MBARRIER_AS_DATA, span, format!("this {what} the mbarrier `{name}`, which is still valid"))
             .label(first, "initialised here"),
         "the memory of an mbarrier may hold other data only after `mbarrier.inval`",
         "9.7.13.15.10",
@@ -48,7 +57,8 @@ pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) 
 
 pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
     section(
-        error(674, span, format!("`{name}` is used here after `mbarrier.inval`")).label(end, "invalidated here"),
+        error(code::MBARRIER_AFTER_INVAL, span, format!("`{name}` is used here after `mbarrier.inval`"))
+            .label(end, "invalidated here"),
         "after `mbarrier.inval` any operation but `mbarrier.init` on the object is undefined",
         "9.7.13.15.10",
     )
@@ -58,7 +68,7 @@ pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
 pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
     let what = format!("this lets the other CTAs continue, but they may not see that `{name}` is initialised");
     section(
-        against_the_manual(619, span, what).label(init, "initialised here"),
+        against_the_manual(code::MBARRIER_INIT_NOT_FENCED, span, what).label(init, "initialised here"),
         "a relaxed arrival publishes nothing; `fence.mbarrier_init` by the thread that initialised does",
         "9.7.13.4",
     )
@@ -70,8 +80,12 @@ const PROXY: &str = "an asynchronous operation sees stores through the generic p
 pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) -> Diagnostic {
     let space = if global { ".global" } else { ".shared::cta" };
     section(
-        error(640, span, format!("`{op}` reads what threads stored, but there is no proxy fence in between"))
-            .label(store, "stored here"),
+        error(
+            code::NO_PROXY_FENCE,
+            span,
+            format!("`{op}` reads what threads stored, but there is no proxy fence in between"),
+        )
+        .label(store, "stored here"),
         PROXY,
         "9.7.13.4",
     )
@@ -80,14 +94,14 @@ pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) ->
 
 pub(crate) fn copied_without_fence(span: Span, op: &str, copy: Span) -> Diagnostic {
     let what = format!("`{op}` reads what `cp.async` copied, but there is no proxy fence in between");
-    section(against_the_manual(640, span, what).label(copy, "copied here"), PROXY, "9.7.13.4")
+    section(against_the_manual(code::NO_PROXY_FENCE, span, what).label(copy, "copied here"), PROXY, "9.7.13.4")
         .help("put `fence.proxy.async.shared::cta;` after the wait for the copy, before the barrier")
 }
 
 pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
     section(
         suspicious(
-            670,
+            code::FENCE_AFTER_BARRIER,
             span,
             format!(
                 "`{op}` reads what many threads stored, and the proxy fence is after their barrier, just before this"
@@ -103,7 +117,7 @@ pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic 
 pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
     let fence = if half { "only the release of a proxy fence" } else { "no proxy fence" };
     section(
-        suspicious(641, span, format!("`{op}` writes over what was loaded before, but there is {fence} in between"))
+        suspicious(code::OVERWRITTEN_WITHOUT_FENCE, span, format!("`{op}` writes over what was loaded before, but there is {fence} in between"))
             .label(load, "loaded here"),
         "without a proxy fence, loads through the generic proxy are not ordered before later writes through the async proxy",
         "9.7.13.4",
@@ -114,7 +128,7 @@ pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool)
 pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
     section(
         error(
-            642,
+            code::PHASE_NEVER_COMPLETES,
             span,
             format!("this waits for {count} arrivals on `{name}`, but the whole kernel makes at most {come}"),
         )
@@ -128,7 +142,7 @@ pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init
 /// `fixed`: the number of bytes of the copies is, as that of a response.
 pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: Span, fixed: bool) -> Diagnostic {
     section(
-        error(643, span, format!("`{name}` expects {want} bytes, but the copies write {come}"))
+        error(code::EXPECTED_BYTES, span, format!("`{name}` expects {want} bytes, but the copies write {come}"))
             .label(copy, "copied here"),
         "a phase completes when its tx-count is zero: exactly the expected bytes have arrived",
         "9.7.13.15.2",
@@ -138,7 +152,11 @@ pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: S
 
 pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {
     section(
-        error(644, span, format!("only the first phase of `{name}` can complete, and this waits for parity 1")),
+        error(
+            code::WRONG_PARITY,
+            span,
+            format!("only the first phase of `{name}` can complete, and this waits for parity 1"),
+        ),
         "the first phase has parity 0; a wait for parity 1 returns at once, before anything has arrived",
         "9.7.13.15.16",
     )
@@ -148,7 +166,12 @@ pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {
 /// `looped`: in each iteration of a loop.
 pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64, looped: bool) -> Diagnostic {
     section(
-        found(645, span, !looped, format!("barrier {id} is for {count} threads, but {come} reach it")),
+        found(
+            code::BARRIER_THREAD_COUNT,
+            span,
+            !looped,
+            format!("barrier {id} is for {count} threads, but {come} reach it"),
+        ),
         "the number counts all threads that wait or arrive",
         "9.7.13.1",
     )
@@ -157,7 +180,7 @@ pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64, looped: 
 
 pub(crate) fn barrier_of_groups(span: Span, id: u64, count: u64, come: u64) -> Diagnostic {
     section(
-        suspicious(645, span, format!("barrier {id} is for {count} threads, but {come} wait at it here, in no order")),
+        suspicious(code::BARRIER_THREAD_COUNT, span, format!("barrier {id} is for {count} threads, but {come} wait at it here, in no order")),
         &format!(
             "the first {count} threads that come pass, whichever warps they are; the others wait for the next ones"
         ),
@@ -185,14 +208,18 @@ pub(crate) fn load_unfinished(
         "a copy is complete after a wait for the phase of its mbarrier, and no thread waits for that mbarrier"
     };
     // One copy after another may be ordered by what is not seen here.
-    let d = found(646, span, !by_copy, what);
+    let d = found(code::COPY_INCOMPLETE, span, !by_copy, what);
     section(d.label(copy, "copied here"), note, "9.7.9.25.4")
         .help("loop on `mbarrier.try_wait.parity` of the mbarrier of the copy before this place")
 }
 
 pub(crate) fn nobody_waits(span: Span, name: &str) -> Diagnostic {
     section(
-        error(647, span, format!("no thread waits for this copy: the kernel has no wait for `{name}`")),
+        error(
+            code::COPY_NOT_WAITED_FOR,
+            span,
+            format!("no thread waits for this copy: the kernel has no wait for `{name}`"),
+        ),
         "a copy is complete after a wait for the phase of its mbarrier; the CTA must not exit before",
         "9.7.9.25.4",
     )
@@ -201,7 +228,8 @@ pub(crate) fn nobody_waits(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn copy_not_awaited(span: Span, copy: Span, writes: bool, never: bool) -> Diagnostic {
     let what = if writes { "this writes to memory that" } else { "this reads memory that" };
-    let d = error(648, span, format!("{what} a `cp.async` may still write")).label(copy, "copied here");
+    let d = error(code::CP_ASYNC_IN_FLIGHT, span, format!("{what} a `cp.async` may still write"))
+        .label(copy, "copied here");
     let note = if never {
         "`cp.async.wait_group` waits for committed groups; this copy is in none yet"
     } else {
@@ -218,7 +246,8 @@ pub(crate) fn source_rewritten(span: Span, copy: Span, never: bool, map: bool) -
         "the source of a bulk copy must not change before `cp.async.bulk.wait_group.read`"
     };
     section(
-        error(649, span, format!("{what} of a bulk copy that may still read it")).label(copy, "copied here"),
+        error(code::COPY_SOURCE_IN_FLIGHT, span, format!("{what} of a bulk copy that may still read it"))
+            .label(copy, "copied here"),
         note,
         "9.7.9.25.6",
     )
@@ -227,8 +256,12 @@ pub(crate) fn source_rewritten(span: Span, copy: Span, never: bool, map: bool) -
 
 pub(crate) fn source_perhaps_rewritten(span: Span, copy: Span) -> Diagnostic {
     section(
-        suspicious(649, span, "this may write over the source of a bulk copy that may still read it")
-            .label(copy, "copied here, an iteration before"),
+        suspicious(
+            code::COPY_SOURCE_IN_FLIGHT,
+            span,
+            "this may write over the source of a bulk copy that may still read it",
+        )
+        .label(copy, "copied here, an iteration before"),
         "the source of a bulk copy must not change before `cp.async.bulk.wait_group.read`",
         "9.7.9.25.6",
     )
@@ -238,7 +271,7 @@ pub(crate) fn source_perhaps_rewritten(span: Span, copy: Span) -> Diagnostic {
 pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
     section(
         error(
-            649,
+            code::COPY_SOURCE_IN_FLIGHT,
             span,
             "threads that did not issue the bulk copy overwrite its source, and do not know that it is complete",
         )
@@ -252,7 +285,8 @@ pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
 pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnostic {
     let what = if never { "that was not committed" } else { "that no thread waited for" };
     section(
-        suspicious(650, span, format!("the thread exits with a bulk copy {what}")).label(copy, "copied here"),
+        suspicious(code::EXIT_WITH_COPY, span, format!("the thread exits with a bulk copy {what}"))
+            .label(copy, "copied here"),
         "the shared memory that a copy reads is gone when the CTA exits",
         "9.7.9.25.6",
     )
@@ -262,7 +296,8 @@ pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnosti
 /// A thread ends while an operation is in flight. `commit`: what closes its group, if nothing did.
 fn leaves_with(span: Span, started: Span, opcode: Opcode, commit: Option<&str>) -> Diagnostic {
     let what = if commit.is_some() { "that was not committed" } else { "that no thread waited for" };
-    suspicious(650, span, format!("the thread exits with a `{}` {what}", opcode.name())).label(started, "started here")
+    suspicious(code::EXIT_WITH_COPY, span, format!("the thread exits with a `{}` {what}", opcode.name()))
+        .label(started, "started here")
 }
 
 pub(crate) fn leaves_with_cp_async(span: Span, copy: Span, never: bool) -> Diagnostic {
@@ -297,17 +332,28 @@ fn wgmma_registers(d: Diagnostic, mma: Span) -> Diagnostic {
 /// `moved`: the instruction is a `mov`, which compilers put before the wait.
 pub(crate) fn wgmma_result_early(span: Span, reg: &str, mma: Span, moved: bool) -> Diagnostic {
     let what = format!("`{reg}` is read here, and a `wgmma.mma_async` may still write it");
-    let d = if moved { against_the_manual(651, span, what) } else { error(651, span, what) };
+    let d = if moved {
+        against_the_manual(code::MMA_REGISTERS_IN_FLIGHT, span, what)
+    } else {
+        error(code::MMA_REGISTERS_IN_FLIGHT, span, what)
+    };
     wgmma_registers(d, mma)
 }
 
 pub(crate) fn wgmma_overwritten(span: Span, reg: &str, mma: Span) -> Diagnostic {
-    wgmma_registers(error(651, span, format!("`{reg}` is written here, and a `wgmma.mma_async` may still use it")), mma)
+    wgmma_registers(
+        error(
+            code::MMA_REGISTERS_IN_FLIGHT,
+            span,
+            format!("`{reg}` is written here, and a `wgmma.mma_async` may still use it"),
+        ),
+        mma,
+    )
 }
 
 pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {
     section(
-        error(652, span, "there is no `wgmma.fence` between the write to its registers and this MMA"),
+        error(code::NO_WGMMA_FENCE, span, "there is no `wgmma.fence` between the write to its registers and this MMA"),
         "`wgmma.fence` comes before the first MMA, and after each other access to the registers of one",
         "9.7.15.7.1",
     )
@@ -316,7 +362,7 @@ pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {
 
 pub(crate) fn never_committed(span: Span) -> Diagnostic {
     section(
-        error(653, span, "no `wgmma.commit_group` follows, so no thread can wait for this MMA"),
+        error(code::MMA_NOT_COMMITTED, span, "no `wgmma.commit_group` follows, so no thread can wait for this MMA"),
         "`wgmma.wait_group` waits for groups, and `wgmma.commit_group` puts the MMAs before it into one",
         "9.7.15.7.2",
     )
@@ -325,7 +371,7 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
 
 pub(crate) fn wait_for_uncommitted(span: Span, mma: Span) -> Diagnostic {
     section(
-        suspicious(653, span, "this does not wait for the MMA before it, which is in no group yet")
+        suspicious(code::MMA_NOT_COMMITTED, span, "this does not wait for the MMA before it, which is in no group yet")
             .label(mma, "this MMA"),
         "`wgmma.wait_group` waits for the groups that `wgmma.commit_group` has made",
         "9.7.15.7.3",
@@ -335,8 +381,12 @@ pub(crate) fn wait_for_uncommitted(span: Span, mma: Span) -> Diagnostic {
 
 pub(crate) fn stage_freed(span: Span, op: &str, mma: Span) -> Diagnostic {
     section(
-        suspicious(692, span, format!("this `{op}` frees the stage that a `wgmma.mma_async` may still read"))
-            .label(mma, "it is read here"),
+        suspicious(
+            code::STAGE_FREED_WHILE_READ,
+            span,
+            format!("this `{op}` frees the stage that a `wgmma.mma_async` may still read"),
+        )
+        .label(mma, "it is read here"),
         "an MMA reads its matrices until `wgmma.wait_group` has waited for its group",
         "9.7.15.7.3",
     )
@@ -345,8 +395,13 @@ pub(crate) fn stage_freed(span: Span, op: &str, mma: Span) -> Diagnostic {
 
 pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
     section(
-        found(654, span, sure, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")
-            .label(load, "loaded here"),
+        found(
+            code::ARRIVAL_DURING_TMEM_LOAD,
+            span,
+            sure,
+            "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory",
+        )
+        .label(load, "loaded here"),
         "a thread that waits for the arrival writes or releases the same Tensor Memory",
         "9.7.16.6.4",
     )
@@ -355,7 +410,11 @@ pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagn
 
 /// `wait`: one before it that returns at once when it is first executed.
 pub(crate) fn peer_not_there(span: Span, op: &str, wait: Option<Span>) -> Diagnostic {
-    let d = error(655, span, format!("this `{op}` accesses another CTA, which may not have started"));
+    let d = error(
+        code::PEER_MAY_NOT_HAVE_STARTED,
+        span,
+        format!("this `{op}` accesses another CTA, which may not have started"),
+    );
     section(
         match wait {
             Some(wait) => d.label(wait, "this wait for a free stage returns at once in the first round"),
@@ -369,8 +428,12 @@ pub(crate) fn peer_not_there(span: Span, op: &str, wait: Option<Span>) -> Diagno
 
 pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
     section(
-        error(656, span, "this accesses another CTA, which may have exited: nothing makes it wait")
-            .label(leave, "a CTA exits here"),
+        error(
+            code::PEER_MAY_HAVE_EXITED,
+            span,
+            "this accesses another CTA, which may have exited: nothing makes it wait",
+        )
+        .label(leave, "a CTA exits here"),
         "the shared memory of a CTA is gone when it exits",
         "5.1.7",
     )
@@ -379,7 +442,11 @@ pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
 
 pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnostic {
     section(
-        error(659, span, format!("the warpgroups request {asked} registers together, but the CTA has {most}")),
+        error(
+            code::TOO_MANY_REGISTERS,
+            span,
+            format!("the warpgroups request {asked} registers together, but the CTA has {most}"),
+        ),
         "`setmaxnreg.inc` waits until enough registers are free in the pool of the CTA",
         "9.7.19.5",
     )
@@ -388,7 +455,11 @@ pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnosti
 
 pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
     section(
-        error(660, span, format!("some threads of warpgroup {group} run this `setmaxnreg`, and others do not")),
+        error(
+            code::SETMAXNREG_IN_PART,
+            span,
+            format!("some threads of warpgroup {group} run this `setmaxnreg`, and others do not"),
+        ),
         "all warps of a warpgroup run the same `setmaxnreg`",
         "9.7.19.5",
     )
@@ -406,7 +477,7 @@ pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Dia
     };
     section(
         error(
-            662,
+            code::TENSORMAP_FENCE,
             span,
             format!("this uses a tensor map that was changed, with no {what} of the tensormap proxy in between"),
         )
@@ -419,8 +490,12 @@ pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Dia
 
 pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
     section(
-        suspicious(663, span, format!("{come} arrivals on `{name}` here, but its count is {count}"))
-            .label(init, "the count is given here"),
+        suspicious(
+            code::TOO_MANY_ARRIVALS,
+            span,
+            format!("{come} arrivals on `{name}` here, but its count is {count}"),
+        )
+        .label(init, "the count is given here"),
         "a phase completes after as many arrivals as `mbarrier.init` says; further arrivals count for the next phases",
         "9.7.13.15.2",
     )
@@ -429,7 +504,7 @@ pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: S
 
 pub(crate) fn never_initialised(span: Span, name: &str) -> Diagnostic {
     section(
-        error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`")),
+        error(code::MBARRIER_BEFORE_INIT, span, format!("nothing in this kernel initialises the mbarrier `{name}`")),
         "any operation but `mbarrier.init` needs an object that is initialised",
         "9.7.13.15",
     )

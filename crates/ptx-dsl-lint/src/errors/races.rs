@@ -1,6 +1,7 @@
 //! Messages about races between warps in shared memory: PTX0690.
 
 use crate::errors::class::{section, suspicious};
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
@@ -19,7 +20,8 @@ pub(crate) fn between_warps(
     };
     let when = if next_iteration { " in the previous iteration" } else { "" };
     section(
-        suspicious(690, span, format!("this {does} `{name}`{when}, with no barrier in between")).label(other, label),
+        suspicious(code::SHARED_MEMORY_RACE, span, format!("this {does} `{name}`{when}, with no barrier in between"))
+            .label(other, label),
         "conflicting accesses of different threads are ordered only by synchronisation",
         "8.7",
     )

@@ -1,6 +1,7 @@
 //! Messages about mbarrier rings, transaction bytes and buffers in rotation: PTX0613, PTX0642, PTX0643, PTX0647, PTX0649, PTX0668, PTX0691, PTX0693, PTX0696.
 
 use crate::errors::class::{error, found, section, suspicious};
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
@@ -15,7 +16,7 @@ pub(crate) fn never_complete_round(
 ) -> Diagnostic {
     let message = format!("this waits for {count} arrivals on `{name}`, but a round of the ring makes at most {come}");
     section(
-        found(642, span, sure, message).label(init, "the count is given here"),
+        found(code::PHASE_NEVER_COMPLETES, span, sure, message).label(init, "the count is given here"),
         "a phase completes after as many arrivals as `mbarrier.init` says; `expect_tx` alone is not an arrival",
         "9.7.13.15.2",
     )
@@ -24,7 +25,11 @@ pub(crate) fn never_complete_round(
 
 pub(crate) fn wait_ignored(span: Span, op: &str) -> Diagnostic {
     section(
-        suspicious(677, span, format!("nothing reads the result of this `{op}`, so the code after it does not wait")),
+        suspicious(
+            code::IGNORED_WAIT,
+            span,
+            format!("nothing reads the result of this `{op}`, so the code after it does not wait"),
+        ),
         "it is true if the phase has completed; `try_wait` may give up before, and `test_wait` never waits",
         "9.7.13.15.16",
     )
@@ -34,7 +39,7 @@ pub(crate) fn wait_ignored(span: Span, op: &str) -> Diagnostic {
 pub(crate) fn more_than_room(span: Span, name: &str, bytes: u64, room: u64, copy: Span) -> Diagnostic {
     let message = format!("`{name}` expects {bytes} bytes, but the copies of a stage have room for {room}");
     section(
-        suspicious(643, span, message).label(copy, "a copy of the stage"),
+        suspicious(code::EXPECTED_BYTES, span, message).label(copy, "a copy of the stage"),
         "a phase completes when exactly the expected bytes have arrived, and a larger copy would write over another stage",
         "9.7.13.15.2",
     )
@@ -44,7 +49,7 @@ pub(crate) fn more_than_room(span: Span, name: &str, bytes: u64, room: u64, copy
 pub(crate) fn fewer_than_read(span: Span, name: &str, bytes: u64, least: u64, copy: Span) -> Diagnostic {
     let message = format!("`{name}` expects {bytes} bytes, but the products read at least {least} of a stage");
     section(
-        suspicious(643, span, message).label(copy, "a copy of the stage"),
+        suspicious(code::EXPECTED_BYTES, span, message).label(copy, "a copy of the stage"),
         "a phase completes when exactly the expected bytes have arrived; a wait does not cover what comes after them",
         "9.7.13.15.2",
     )
@@ -58,7 +63,7 @@ pub(crate) fn stages_not_freed(span: Span, [full, empty]: [&str; 2], wait: Span,
         false => format!("this loop goes through the stages of `{full}`, but nothing in it arrives on `{empty}`"),
     };
     section(
-        suspicious(642, span, message)
+        suspicious(code::PHASE_NEVER_COMPLETES, span, message)
             .label(wait, "before a copy into a stage, this waits until it is free")
             .label(arrival, "only this frees stages, outside of the loop"),
         "a phase completes after as many arrivals as `mbarrier.init` says, so a stage that nobody frees is never filled again",
@@ -70,7 +75,7 @@ pub(crate) fn stages_not_freed(span: Span, [full, empty]: [&str; 2], wait: Span,
 pub(crate) fn stage_overwritten(span: Span, name: &str, copy: Span) -> Diagnostic {
     let message = format!("this writes into the stage at `{name}`, which is free and may be filled at the same time");
     section(
-        suspicious(646, span, message).label(copy, "a copy of this loop fills the stage"),
+        suspicious(code::COPY_INCOMPLETE, span, message).label(copy, "a copy of this loop fills the stage"),
         "a copy writes at any time between its start and the completion of its mbarrier",
         "9.7.9.25.4",
     )
@@ -80,15 +85,19 @@ pub(crate) fn stage_overwritten(span: Span, name: &str, copy: Span) -> Diagnosti
 pub(crate) fn past_the_ring(span: Span, name: &str, offset: i64, stages: usize, size: u32) -> Diagnostic {
     let message =
         format!("this loop goes through {stages} objects, and that at `{name}+{offset}` lies outside `{name}`");
-    suspicious(633, span, message)
+    suspicious(code::OUT_OF_BOUNDS, span, message)
         .note(format!("`{name}` has {size} bytes, and what lies next to a variable is not defined (PTX ISA 5.4)"))
         .help("let the stage wrap to the first at the number of objects that are declared, or declare the variable larger")
 }
 
 pub(crate) fn stage_not_initialised(span: Span, name: &str, init: Span) -> Diagnostic {
     section(
-        suspicious(613, span, format!("this goes through the stages of a ring, but nothing initialises `{name}`"))
-            .label(init, "other stages are initialised here"),
+        suspicious(
+            code::MBARRIER_BEFORE_INIT,
+            span,
+            format!("this goes through the stages of a ring, but nothing initialises `{name}`"),
+        )
+        .label(init, "other stages are initialised here"),
         "any operation but `mbarrier.init` needs an object that is initialised",
         "9.7.13.15",
     )
@@ -98,7 +107,7 @@ pub(crate) fn stage_not_initialised(span: Span, name: &str, init: Span) -> Diagn
 pub(crate) fn stage_not_awaited(span: Span, name: &str, wait: Span) -> Diagnostic {
     section(
         suspicious(
-            647,
+            code::COPY_NOT_WAITED_FOR,
             span,
             format!("these copies go through the stages of a ring, but no thread waits for `{name}`"),
         )
@@ -146,7 +155,7 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
             "flip the parity each time the stage wraps to the first",
         ),
     };
-    let d = found(696, span, error, message);
+    let d = found(code::RING_PARITY, span, error, message);
     section(
         match other {
             Some(other) => d.label(other, "the arrivals are after this wait"),
@@ -160,7 +169,11 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
 
 pub(crate) fn copied_by_all(span: Span, op: &str, sec: &str) -> Diagnostic {
     section(
-        suspicious(691, span, format!("all lanes of the warp run this `{op}` with the same operands")),
+        suspicious(
+            code::COPY_BY_EVERY_LANE,
+            span,
+            format!("all lanes of the warp run this `{op}` with the same operands"),
+        ),
         "each thread that executes it starts the whole operation again",
         sec,
     )
@@ -169,9 +182,13 @@ pub(crate) fn copied_by_all(span: Span, op: &str, sec: &str) -> Diagnostic {
 
 pub(crate) fn none_expected(span: Span, name: &str, drop: Span, init: Span) -> Diagnostic {
     section(
-        error(668, span, format!("this arrives on `{name}` after all expected arrivals were dropped"))
-            .label(drop, "the last ones are dropped here")
-            .label(init, "the count is given here"),
+        error(
+            code::MORE_THAN_PENDING,
+            span,
+            format!("this arrives on `{name}` after all expected arrivals were dropped"),
+        )
+        .label(drop, "the last ones are dropped here")
+        .label(init, "the count is given here"),
         "`mbarrier.arrive_drop` lowers the expected count of all later phases; once it is 0, nothing may arrive",
         "9.7.13.15.14",
     )
@@ -181,7 +198,7 @@ pub(crate) fn none_expected(span: Span, name: &str, drop: Span, init: Span) -> D
 pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
     let message = format!("this `{op}` completes bytes on `{name}`, but no `expect_tx` of the kernel announces any");
     section(
-        error(693, span, message),
+        error(code::UNEXPECTED_BYTES, span, message),
         "a phase completes when all arrivals have come and the tx-count is zero; a wait does not cover bytes that were not expected",
         "9.7.13.15.2",
     )
@@ -193,7 +210,9 @@ pub(crate) fn refilled(span: Span, copy: Span, wait: Span, buffers: usize, left:
     let groups = if left == 1 { "1 group".to_string() } else { format!("{left} groups") };
     let message = format!("this refills {which} while a bulk copy may still read it: the wait leaves {groups} pending");
     section(
-        error(649, span, message).label(copy, "copied from here").label(wait, "this waits for too few groups"),
+        error(code::COPY_SOURCE_IN_FLIGHT, span, message)
+            .label(copy, "copied from here")
+            .label(wait, "this waits for too few groups"),
         "`wait_group N` leaves the N newest groups pending, and a pending copy may still read its source",
         "9.7.9.25.6.2",
     )

@@ -1,12 +1,18 @@
 //! Messages about Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689, PTX0697. Also PTX0698, about descriptors of `wgmma`.
 
 use crate::errors::class::{against_the_manual, error, found, section, suspicious};
+use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn one_of_a_pair(span: Span, op: &str, rank: u32, why: Option<Span>, sure: bool) -> Diagnostic {
     let other = rank ^ 1;
-    let d = found(678, span, sure, format!("CTA {rank} of a pair reaches this `{op}`, and CTA {other} cannot"));
+    let d = found(
+        code::PAIR_INSTRUCTION_IN_ONE_CTA,
+        span,
+        sure,
+        format!("CTA {rank} of a pair reaches this `{op}`, and CTA {other} cannot"),
+    );
     let d = match why {
         Some(why) => d.label(why, format!("CTA {other} does not take this path")),
         None => d,
@@ -21,7 +27,7 @@ pub(crate) fn one_of_a_pair(span: Span, op: &str, rank: u32, why: Option<Span>, 
 
 pub(crate) fn both_of_a_pair(span: Span, op: &str) -> Diagnostic {
     section(
-        suspicious(697, span, format!("both CTAs of a pair start this `{op}` with the same operands")),
+        suspicious(code::PAIR_OPERATION_IN_BOTH, span, format!("both CTAs of a pair start this `{op}` with the same operands")),
         "with `.cta_group::2` a single thread of the CTA pair starts the operation, in the Tensor Memory of both: Table 46",
         "9.7.16.5",
     )
@@ -56,7 +62,7 @@ pub(crate) fn fence_missing(span: Span, op: &str, from: Span, access: &str, whic
     };
     section(
         against_the_manual(
-            679,
+            code::NO_TCGEN05_FENCE,
             span,
             format!("no {what} between this `{op}` and an access of another thread to Tensor Memory"),
         )
@@ -70,13 +76,16 @@ pub(crate) fn fence_missing(span: Span, op: &str, from: Span, access: &str, whic
 
 pub(crate) fn store_not_awaited(span: Span, op: &str, store: Span, told: Option<Span>, sure: bool) -> Diagnostic {
     let d = match told {
-        None => {
-            found(681, span, sure, format!("this `{op}` uses the result of a `tcgen05.st` that may not have completed"))
-        }
+        None => found(
+            code::TMEM_STORE_INCOMPLETE,
+            span,
+            sure,
+            format!("this `{op}` uses the result of a `tcgen05.st` that may not have completed"),
+        ),
         Some(operation) => {
             let message =
                 format!("this `{op}` lets another thread use the result of a `tcgen05.st` that may not have completed");
-            found(681, span, sure, message).label(operation, "it is used here")
+            found(code::TMEM_STORE_INCOMPLETE, span, sure, message).label(operation, "it is used here")
         }
     };
     section(
@@ -91,8 +100,12 @@ const ONE_ALLOCATION: &str = "`tcgen05.dealloc` frees one allocation, all of it,
 
 pub(crate) fn other_size(span: Span, columns: u64, had: u64, alloc: Span) -> Diagnostic {
     section(
-        error(682, span, format!("this deallocates {columns} columns, but {had} were allocated"))
-            .label(alloc, "allocated here"),
+        error(
+            code::DEALLOCATION_MISMATCH,
+            span,
+            format!("this deallocates {columns} columns, but {had} were allocated"),
+        )
+        .label(alloc, "allocated here"),
         ONE_ALLOCATION,
         "9.7.16.7.1",
     )
@@ -105,13 +118,22 @@ pub(crate) fn other_kind(span: Span, exclusive: bool, alloc: Span) -> Diagnostic
     } else {
         ("this deallocates without `.exclusive` what was allocated with it", "write `tcgen05.dealloc.exclusive`")
     };
-    section(error(682, span, message).label(alloc, "allocated here"), ONE_ALLOCATION, "9.7.16.7.1").help(help)
+    section(
+        error(code::DEALLOCATION_MISMATCH, span, message).label(alloc, "allocated here"),
+        ONE_ALLOCATION,
+        "9.7.16.7.1",
+    )
+    .help(help)
 }
 
 pub(crate) fn within_an_allocation(span: Span, column: i64, alloc: Span) -> Diagnostic {
     section(
-        error(682, span, format!("this address is {column} columns from the start of the allocation"))
-            .label(alloc, "allocated here"),
+        error(
+            code::DEALLOCATION_MISMATCH,
+            span,
+            format!("this address is {column} columns from the start of the allocation"),
+        )
+        .label(alloc, "allocated here"),
         ONE_ALLOCATION,
         "9.7.16.7.1",
     )
@@ -125,14 +147,18 @@ pub(crate) fn freed_by_many(span: Span, warps: usize, least: usize, most: usize,
     } else {
         format!("this is deallocation {least}, for at most {most} allocation{s}")
     };
-    section(error(682, span, message).label(alloc, "allocated here"), ONE_ALLOCATION, "9.7.16.7.1")
-        .help("let one warp deallocate: guard it with a predicate that `%tid.x` decides")
+    section(
+        error(code::DEALLOCATION_MISMATCH, span, message).label(alloc, "allocated here"),
+        ONE_ALLOCATION,
+        "9.7.16.7.1",
+    )
+    .help("let one warp deallocate: guard it with a predicate that `%tid.x` decides")
 }
 
 pub(crate) fn freed_twice(span: Span, first: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
     section(
-        found(682, span, sure, format!("this deallocates{when} what is already deallocated"))
+        found(code::DEALLOCATION_MISMATCH, span, sure, format!("this deallocates{when} what is already deallocated"))
             .label(first, "deallocated here"),
         ONE_ALLOCATION,
         "9.7.16.7.1",
@@ -142,8 +168,12 @@ pub(crate) fn freed_twice(span: Span, first: Span, sure: bool) -> Diagnostic {
 
 pub(crate) fn leaves_allocated(span: Span, alloc: Span) -> Diagnostic {
     section(
-        error(606, span, "the CTA can exit from here with Tensor Memory that is still allocated")
-            .label(alloc, "allocated here"),
+        error(
+            code::TMEM_NOT_DEALLOCATED,
+            span,
+            "the CTA can exit from here with Tensor Memory that is still allocated",
+        )
+        .label(alloc, "allocated here"),
         "a kernel deallocates what it allocates before it ends",
         "9.7.16.7",
     )
@@ -153,7 +183,7 @@ pub(crate) fn leaves_allocated(span: Span, alloc: Span) -> Diagnostic {
 const TRACKS: &str = "a commit tracks the operations that its thread has started before it";
 
 pub(crate) fn untracked(span: Span, op: &str, commit: Option<Span>) -> Diagnostic {
-    let d = error(689, span, format!("no `tcgen05.commit` follows this `{op}`"));
+    let d = error(code::COMMIT_BEFORE_MMA, span, format!("no `tcgen05.commit` follows this `{op}`"));
     let d = match commit {
         Some(commit) => d.label(commit, "this one precedes it, and does not track it"),
         None => d,
@@ -163,8 +193,13 @@ pub(crate) fn untracked(span: Span, op: &str, commit: Option<Span>) -> Diagnosti
 
 pub(crate) fn nothing_to_track(span: Span, operation: Span) -> Diagnostic {
     section(
-        found(689, span, false, "this `tcgen05.commit` precedes the operations that it should track")
-            .label(operation, "started here"),
+        found(
+            code::COMMIT_BEFORE_MMA,
+            span,
+            false,
+            "this `tcgen05.commit` precedes the operations that it should track",
+        )
+        .label(operation, "started here"),
         TRACKS,
         "9.7.16.12.1",
     )
@@ -176,7 +211,7 @@ pub(crate) fn step_past_the_row(span: Span, step: i64, width: i64, first: Span) 
     let message =
         format!("this product reads its operands from {rows} on: it starts {step} bytes after an earlier one");
     section(
-        suspicious(698, span, message).label(first, "the earlier product of the sum starts here"),
+        suspicious(code::PRODUCT_PAST_ROW, span, message).label(first, "the earlier product of the sum starts here"),
         &format!("with a swizzle of {width} bytes, a row of eight rows has {width} bytes; the next columns are in another box"),
         "9.7.15.5.1",
     )

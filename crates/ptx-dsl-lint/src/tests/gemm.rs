@@ -45,7 +45,7 @@ fn mutant(paragraph: &str) -> Mutant {
 }
 
 fn codes(found: &[Diagnostic]) -> Vec<u16> {
-    found.iter().map(|d| d.code).collect()
+    found.iter().map(|d| d.code.number).collect()
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn seconds(text: &str, times: usize) -> f64 {
     let (ast, _) = ptx_dsl_frontend::parse::parse(&lexed.tokens);
     let options = ptx_dsl_frontend::check::Options::default();
     let Checked { hir: module, diagnostics, .. } = ptx_dsl_frontend::check::check(&ast, &options);
-    assert!(diagnostics.iter().all(|d| d.code > 600 || d.severity != Severity::Error), "{diagnostics:?}");
+    assert!(diagnostics.iter().all(|d| d.code.number > 600 || d.severity != Severity::Error), "{diagnostics:?}");
     let all: Vec<_> = (0..module.functions.len() as u32).map(ptx_dsl_isa::hir::FuncId).collect();
     let begin = std::time::Instant::now();
     let once = |_| {

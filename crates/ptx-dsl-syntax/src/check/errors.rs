@@ -1,9 +1,11 @@
 //! The catalogue of the checker's errors, the only place with their texts: 02xx in `qualifier`, 03xx in `version`, 04xx in `operand` and
 //! `address`, 05xx in `kernel`, arguments of pieces in `piece`, Rust constants in `rust`. 01xx is in `parse::errors`.
 
+use crate::code;
 use crate::diag::{Class, Diagnostic};
 pub(crate) use crate::parse::errors::{explained_error, helped_error, noted_error};
 use crate::span::Span;
+use ptx_dsl_isa::code::Code;
 
 mod address;
 mod kernel;
@@ -20,12 +22,12 @@ pub(crate) use qualifier::*;
 pub(crate) use rust::*;
 pub(crate) use version::*;
 
-pub(crate) fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+pub(crate) fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
 }
 
-/// A warning of what is against the manual, although ptxas takes it. Its code belongs in `levels::LINTS`.
-fn against_the_manual(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+/// A warning of what is against the manual, although ptxas takes it.
+fn against_the_manual(code: &'static Code, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Class::Protocol, code, span, message)
 }
 

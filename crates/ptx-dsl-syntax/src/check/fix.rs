@@ -10,6 +10,7 @@ use super::opcode_match::{candidates, in_order, longest};
 use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind, Word};
 use crate::check::errors;
+use crate::code;
 use crate::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 
@@ -173,7 +174,11 @@ impl Checker {
         }
         match best {
             Some((_, errors)) if errors.iter().all(errors::is_gate) => Verdict::Elsewhere,
-            Some((_, errors)) if !errors.iter().any(|d| errors::is_misplaced(d) || d.code == 416) => Verdict::Near,
+            Some((_, errors))
+                if !errors.iter().any(|d| errors::is_misplaced(d) || d.code == code::MALFORMED_ADDRESS) =>
+            {
+                Verdict::Near
+            }
             Some(_) => Verdict::Misplaced,
             None => Verdict::Illegal,
         }

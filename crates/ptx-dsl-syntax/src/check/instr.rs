@@ -12,6 +12,7 @@ use super::symbol::Sym;
 use super::words;
 use crate::ast;
 use crate::check::errors;
+use crate::code;
 use crate::diag::Diagnostic;
 use crate::parse::near::{all_near, nearest};
 use crate::print;
@@ -87,13 +88,17 @@ impl Checker {
         errors = with_one_for_a_vector(ast, errors);
         if let Some(first) = errors.iter().position(errors::is_misplaced) {
             let fewer = errors[first].helps == [errors::TOO_MUCH]
-                || errors[first].code == 405
+                || errors[first].code == code::OPERAND_SHAPE
                 || errors::is_one_register(&errors[first]);
             if let Some(Rearranged { text, count, removed }) = self.rearranged(ast, fewer) {
                 let mut d = errors.swap_remove(first);
-                if let Some(o) = removed.filter(|_| matches!(d.code, 405 | 414)).and_then(|at| ast.operands.get(at)) {
+                if let Some(o) = removed
+                    .filter(|_| d.code.is_one_of(&[code::OPERAND_SHAPE, code::ELEMENT_COUNT]))
+                    .and_then(|at| ast.operands.get(at))
+                {
                     d = errors::superfluous(o.span, &print::operand_text(o), self.attempts.form);
-                } else if let (404, [first, .., last]) = (d.code, ast.operands.as_slice())
+                } else if let [first, .., last] = ast.operands.as_slice()
+                    && d.code == code::OPERAND_COUNT
                     && count == ast.operands.len()
                 {
                     d = errors::misshapen(first.span.to(last.span), self.attempts.form);
@@ -102,7 +107,9 @@ impl Checker {
                 return vec![d];
             }
             // What is missing at the end is said by the number of operands.
-            if let Some(at) = self.lacking(ast).filter(|at| *at < ast.operands.len() || errors[first].code != 404) {
+            if let Some(at) =
+                self.lacking(ast).filter(|at| *at < ast.operands.len() || errors[first].code != code::OPERAND_COUNT)
+            {
                 let place = match at.checked_sub(1) {
                     Some(before) => format!("after `{}`", print::operand_text(&ast.operands[before])),
                     None => format!("before `{}`", print::operand_text(&ast.operands[0])),
@@ -111,7 +118,7 @@ impl Checker {
                 return vec![errors::lacks(span_of(&ast.parts), &names, &place, self.attempts.form)];
             }
         } else if errors.len() > 1
-            && errors.iter().all(|d| matches!(d.code, 407 | 415))
+            && errors.iter().all(|d| d.code.is_one_of(&[code::REGISTER_TYPE, code::REGISTER_OR_CONSTANT]))
             && let Some(text) = self.exchanged(ast)
         {
             errors.truncate(1);
@@ -119,7 +126,7 @@ impl Checker {
             return errors;
         }
         for d in &mut errors {
-            if d.code == 303 && d.helps.is_empty() {
+            if d.code == code::REMOVED_INSTRUCTION && d.helps.is_empty() {
                 d.helps.extend(self.renewed(ast).map(|own| format!("write `{own}`")));
             }
         }
@@ -349,7 +356,7 @@ impl Checker {
 
 /// Registers that all lack the type of the instruction are one error: the type is wrong.
 fn with_one_type(errors: Vec<Diagnostic>, help: String) -> Vec<Diagnostic> {
-    let (mut registers, mut rest): (Vec<_>, Vec<_>) = errors.into_iter().partition(|d| d.code == 407);
+    let (mut registers, mut rest): (Vec<_>, Vec<_>) = errors.into_iter().partition(|d| d.code == code::REGISTER_TYPE);
     let mut first = registers.remove(0);
     first.helps = vec![help];
     for other in registers {
@@ -363,7 +370,7 @@ fn with_one_type(errors: Vec<Diagnostic>, help: String) -> Vec<Diagnostic> {
 fn with_one_for_a_vector(ast: &ast::Instr, errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let vector = |d: &Diagnostic| {
         let of = |o: &ast::Operand| matches!(&o.kind, ast::OperandKind::Vector(list) if list.iter().any(|element| element.span == d.span));
-        ast.operands.iter().position(of).filter(|_| d.code == 407)
+        ast.operands.iter().position(of).filter(|_| d.code == code::REGISTER_TYPE)
     };
     let types = |d: &Diagnostic| d.message.split_once("` is ").map(|(_, types)| types.to_string());
     let mut out: Vec<Diagnostic> = Vec::with_capacity(errors.len());

@@ -2,6 +2,7 @@
 
 use super::signature::Signature;
 use super::symbol::Sym;
+use crate::code;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -254,7 +255,7 @@ impl Checker {
         let mut seen = HashSet::new();
         for d in self.diags.split_off(before.min(self.diags.len())) {
             let name = d.message.split('`').nth(1).unwrap_or("");
-            if d.code != 401 || seen.insert(name.to_string()) {
+            if d.code != code::UNDECLARED || seen.insert(name.to_string()) {
                 self.diags.push(d);
             }
         }
@@ -320,7 +321,7 @@ impl Checker {
 
     /// An undeclared name may be that of a function or variable of the module that is used before it is declared.
     pub(super) fn names_below(&mut self, module: &ast::Module) {
-        if self.diags.iter().all(|d| d.code != errors::UNDECLARED) {
+        if self.diags.iter().all(|d| d.code != code::UNDECLARED) {
             return;
         }
         let mut below = HashMap::new();
@@ -340,7 +341,7 @@ impl Checker {
         }
         for d in &mut self.diags {
             let name = d.message.split('`').nth(1).unwrap_or("").to_string();
-            if d.code != errors::UNDECLARED || d.message.starts_with("label") {
+            if d.code != code::UNDECLARED || d.message.starts_with("label") {
                 continue;
             }
             let Some(&(what, plain)) = below.get(name.as_str()) else { continue };

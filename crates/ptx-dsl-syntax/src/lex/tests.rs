@@ -50,7 +50,7 @@ fn ranges_point_into_the_text() {
     let text = "ld.b32 # %r1;";
     let (lexed, diags) = lex(text);
     assert_eq!(diags.len(), 1);
-    assert_eq!(diags[0].code, 101);
+    assert_eq!(diags[0].code.number, 101);
     assert_eq!(&text[lexed.bytes(diags[0].span)], "#");
     let last = lexed.tokens.last().expect("the semicolon");
     assert_eq!(&text[lexed.bytes(last.span())], ";");
@@ -60,7 +60,7 @@ fn ranges_point_into_the_text() {
 fn bad_bytes() {
     for (text, code) in [("a é b", 101), ("$ x", 101), ("'a'", 101), ("\"open\nb", 102), ("a /* b", 103)] {
         let (_, diags) = lex(text);
-        assert_eq!(diags.first().map(|d| d.code), Some(code), "{text}");
+        assert_eq!(diags.first().map(|d| d.code.number), Some(code), "{text}");
     }
 }
 
@@ -105,7 +105,7 @@ fn lines_of_the_preprocessor() {
     ];
     for text in refused {
         let (_, diags) = lex(&format!("{text}\nret;"));
-        assert_eq!(diags.first().map(|d| d.code), Some(101), "{text}");
+        assert_eq!(diags.first().map(|d| d.code.number), Some(101), "{text}");
     }
     // Without the end of its line it is none.
     assert_eq!(lex("# 1 \"f\"").1.len(), 1);
@@ -118,7 +118,7 @@ fn parts_stand_together() {
     for text in ["add . u32", "add. u32", ". reg", "%tid. x", "ld.shared:: cta", "ld.shared ::cta", "ld.shared :: cta"]
     {
         let (_, diags) = lex(text);
-        assert_eq!(diags.first().map(|d| d.code), Some(110), "{text}");
+        assert_eq!(diags.first().map(|d| d.code.number), Some(110), "{text}");
     }
     for text in ["add .u32", "%tid\n.x", "1. ", "2. , x", "L : add", "a ? b : c", "add.u32. %r1"] {
         assert!(lex(text).1.is_empty(), "{text}");

@@ -3,6 +3,8 @@
 mod declaration;
 mod header;
 
+use crate::code;
+use ptx_dsl_isa::code::Code;
 use std::fmt::{Arguments, format};
 
 use crate::diag::{Constant, Diagnostic};
@@ -11,26 +13,32 @@ use crate::span::Span;
 pub(crate) use declaration::*;
 pub use header::*;
 
-fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
 }
 
 /// An error with the rule as a note.
-pub fn noted_error(code: u16, span: Span, message: Arguments, note: Arguments) -> Diagnostic {
+pub fn noted_error(code: &'static Code, span: Span, message: Arguments, note: Arguments) -> Diagnostic {
     let mut d = error(code, span, format(message));
     d.notes.push(format(note));
     d
 }
 
 /// An error with an edit as a help.
-pub fn helped_error(code: u16, span: Span, message: Arguments, help: Arguments) -> Diagnostic {
+pub fn helped_error(code: &'static Code, span: Span, message: Arguments, help: Arguments) -> Diagnostic {
     let mut d = error(code, span, format(message));
     d.helps.push(format(help));
     d
 }
 
 /// An error with the rule as a note and an edit as a help.
-pub fn explained_error(code: u16, span: Span, message: Arguments, note: Arguments, help: Arguments) -> Diagnostic {
+pub fn explained_error(
+    code: &'static Code,
+    span: Span,
+    message: Arguments,
+    note: Arguments,
+    help: Arguments,
+) -> Diagnostic {
     let mut d = noted_error(code, span, message, note);
     d.helps.push(format(help));
     d
@@ -40,9 +48,9 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
     // What shows as nothing, or moves the cursor, goes by its number.
     let d = match text.chars().next() {
         Some(c) if c.is_control() || matches!(c as u32, 0xa0 | 0x200b..=0x200f | 0x2028..=0x202f | 0xfeff) => {
-            error(101, span, format!("unknown character U+{:04X}", c as u32))
+            error(code::UNKNOWN_CHARACTER, span, format!("unknown character U+{:04X}", c as u32))
         }
-        _ => error(101, span, format!("unknown character `{text}`")),
+        _ => error(code::UNKNOWN_CHARACTER, span, format!("unknown character `{text}`")),
     };
     match text {
         _ if text.starts_with('\u{fffd}') => {
@@ -59,7 +67,7 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
 /// `#pragma`, `# comment`
 pub(crate) fn foreign_line(span: Span) -> Diagnostic {
     explained_error(
-        101,
+        code::UNKNOWN_CHARACTER,
         span,
         format_args!("unknown character `#`"),
         format_args!("only preprocessor lines that name a file are accepted: `# 1 \"x.ptx\"`, `#line 1 \"x.ptx\"`"),
@@ -70,7 +78,7 @@ pub(crate) fn foreign_line(span: Span) -> Diagnostic {
 /// `'a'`
 pub(crate) fn character(span: Span, code: u8) -> Diagnostic {
     explained_error(
-        101,
+        code::UNKNOWN_CHARACTER,
         span,
         format_args!("`'{}'` is a C character constant", code as char),
         format_args!("the constants of PTX are numbers (PTX ISA 4.5)"),
@@ -80,7 +88,7 @@ pub(crate) fn character(span: Span, code: u8) -> Diagnostic {
 
 /// A string ends at the first quote: there are no escapes.
 pub(crate) fn character_in_string(span: Span, character: char) -> Diagnostic {
-    let d = error(101, span, format!("a string cannot hold `{character}`"));
+    let d = error(code::UNKNOWN_CHARACTER, span, format!("a string cannot hold `{character}`"));
     match character {
         '"' => d.note("there are no escapes: a string ends at the next double quote"),
         _ => d.note("PTX is ASCII; only comments may contain other characters (PTX ISA 4.1)"),
@@ -88,13 +96,18 @@ pub(crate) fn character_in_string(span: Span, character: char) -> Diagnostic {
 }
 
 pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
-    helped_error(102, span, format_args!("this string has no end"), format_args!("close it with `\"` on the same line"))
+    helped_error(
+        code::UNTERMINATED_STRING,
+        span,
+        format_args!("this string has no end"),
+        format_args!("close it with `\"` on the same line"),
+    )
 }
 
 /// `add. u32`
 pub(crate) fn apart(span: Span, joint: &str) -> Diagnostic {
     helped_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("expected names directly beside `{joint}`, found white space"),
         format_args!("remove the white space beside `{joint}`"),
@@ -102,23 +115,28 @@ pub(crate) fn apart(span: Span, joint: &str) -> Diagnostic {
 }
 
 pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
-    helped_error(103, span, format_args!("this comment has no end"), format_args!("close it with `*/`"))
+    helped_error(
+        code::UNTERMINATED_COMMENT,
+        span,
+        format_args!("this comment has no end"),
+        format_args!("close it with `*/`"),
+    )
 }
 
 pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     let message = format_args!("expected {what}, found {found}");
     // What can begin no statement is the next operand.
     if what == "`,` or `;`" && (found == "`[`" || found.starts_with("`%")) {
-        return helped_error(110, span, message, format_args!("write `,` before it"));
+        return helped_error(code::UNEXPECTED_TOKEN, span, message, format_args!("write `,` before it"));
     }
     let d = match sign_of_c(what, found).or_else(|| expected_help(what)) {
-        Some(help) => helped_error(110, span, message, format_args!("{help}")),
+        Some(help) => helped_error(code::UNEXPECTED_TOKEN, span, message, format_args!("{help}")),
         // One sign: `]`, `)`.
         None if what.len() == 3 && what.starts_with('`') && !found.starts_with("`.") => {
             let side = if found == END { "after" } else { "before" };
-            helped_error(110, span, message, format_args!("write {what} {side} it"))
+            helped_error(code::UNEXPECTED_TOKEN, span, message, format_args!("write {what} {side} it"))
         }
-        None => error(110, span, format(message)),
+        None => error(code::UNEXPECTED_TOKEN, span, format(message)),
     };
     match found {
         "`:`" => d.wants(Constant::Path, true),
@@ -183,23 +201,28 @@ fn expected_help(what: &str) -> Option<&'static str> {
 
 /// `.reg u32 x`
 pub(crate) fn type_without_dot(span: Span, name: &str, own: &str) -> Diagnostic {
-    helped_error(143, span, format_args!("`{name}` is not a type"), format_args!("write `.{own}`"))
+    helped_error(code::UNKNOWN_TYPE, span, format_args!("`{name}` is not a type"), format_args!("write `.{own}`"))
 }
 
 pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
-    helped_error(111, span, format_args!("expected `;` after {after}"), format_args!("end the statement with `;`"))
+    helped_error(
+        code::MISSING_SEMICOLON,
+        span,
+        format_args!("expected `;` after {after}"),
+        format_args!("end the statement with `;`"),
+    )
 }
 
 /// `add.u32, x, y, z;` or `add,u32 x, y, z;`
 pub(crate) fn comma_behind_opcode(span: Span, dot: bool) -> Diagnostic {
     let help = if dot { format_args!("write `.`") } else { format_args!("remove it") };
-    helped_error(110, span, format_args!("expected an operand, found `,`"), help)
+    helped_error(code::UNEXPECTED_TOKEN, span, format_args!("expected an operand, found `,`"), help)
 }
 
 /// `(%f1, %f2)` in place of a vector.
 pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
     helped_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("expected an operand, found a list in parentheses"),
         format_args!("write `{{{elements}}}` if it is a vector"),
@@ -209,7 +232,7 @@ pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
 /// `%p bra L;`
 pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
     helped_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("expected an instruction, found `{name}`"),
         format_args!("write `@{name}` if it is a guard"),
@@ -218,13 +241,18 @@ pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
 
 /// `sm_90, ptx 8.0` without its brackets.
 pub(crate) fn bare_header(span: Span, items: &str) -> Diagnostic {
-    helped_error(110, span, format_args!("the header is not in `< >`"), format_args!("write `<{items}>`"))
+    helped_error(
+        code::UNEXPECTED_TOKEN,
+        span,
+        format_args!("the header is not in `< >`"),
+        format_args!("write `<{items}>`"),
+    )
 }
 
 /// `@p { ... }`
 pub(crate) fn guarded_block(span: Span) -> Diagnostic {
     explained_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("a block cannot have a guard"),
         format_args!("a guard belongs to one instruction (PTX ISA 9.3)"),
@@ -237,7 +265,7 @@ pub(crate) fn guarded_block(span: Span) -> Diagnostic {
 /// `.L1:`
 pub(crate) fn label_with_dot(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        114,
+        code::UNKNOWN_DIRECTIVE,
         span,
         format_args!("unknown directive `.{name}`"),
         format_args!("a label begins with a letter, `_`, `$` or `%` (PTX ISA 4.4)"),
@@ -248,7 +276,7 @@ pub(crate) fn label_with_dot(span: Span, name: &str) -> Diagnostic {
 /// `L add.u32 x, y, z;`
 pub(crate) fn label_without_colon(span: Span, name: &str) -> Diagnostic {
     helped_error(
-        111,
+        code::MISSING_SEMICOLON,
         span,
         format_args!("expected `:` or `;` after `{name}`"),
         format_args!("write `:` after it if it is a label"),
@@ -261,16 +289,26 @@ pub(crate) fn unclosed(span: Span, open: char) -> Diagnostic {
         '[' => ']',
         _ => '}',
     };
-    helped_error(112, span, format_args!("this `{open}` is never closed"), format_args!("close it with `{close}`"))
+    helped_error(
+        code::UNCLOSED_BRACKET,
+        span,
+        format_args!("this `{open}` is never closed"),
+        format_args!("close it with `{close}`"),
+    )
 }
 
 pub(crate) fn stray_close(span: Span, found: &str) -> Diagnostic {
-    helped_error(113, span, format_args!("unexpected {found}: nothing is open here"), format_args!("remove it"))
+    helped_error(
+        code::UNMATCHED_BRACKET,
+        span,
+        format_args!("unexpected {found}: nothing is open here"),
+        format_args!("remove it"),
+    )
 }
 
 pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
     let d = noted_error(
-        114,
+        code::UNKNOWN_DIRECTIVE,
         span,
         format_args!("unknown directive `.{name}`"),
         format_args!("the directives are listed in PTX ISA 4.3.1"),
@@ -284,7 +322,7 @@ pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -
 /// A directive in the wrong place.
 pub fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -> Diagnostic {
     explained_error(
-        115,
+        code::MISPLACED_DIRECTIVE,
         span,
         format_args!("`.{name}` is not allowed {place}"),
         format_args!("`.{name}` belongs {belongs}"),
@@ -295,7 +333,7 @@ pub fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -
 /// `.version` and the like after other items.
 pub(crate) fn late_header(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        115,
+        code::MISPLACED_DIRECTIVE,
         span,
         format_args!("`.{name}` is not allowed after other items of the module"),
         format_args!("a module begins with `.version`, `.target` and `.address_size`, in this order (PTX ISA 11.1)"),
@@ -305,7 +343,7 @@ pub(crate) fn late_header(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn version_first(span: Span) -> Diagnostic {
     explained_error(
-        115,
+        code::MISPLACED_DIRECTIVE,
         span,
         format_args!("`.version` is not allowed after `.target`"),
         format_args!("a module begins with `.version`, `.target` and `.address_size`, in this order (PTX ISA 11.1)"),
@@ -315,7 +353,7 @@ pub(crate) fn version_first(span: Span) -> Diagnostic {
 
 pub(crate) fn body_after_semicolon(semicolon: Span) -> Diagnostic {
     explained_error(
-        118,
+        code::BODY_AFTER_SEMICOLON,
         semicolon,
         format_args!("this `;` ends the declaration, but a body follows"),
         format_args!("directives before the body have no `;`, except for `.pragma` (PTX ISA 11.2)"),
@@ -325,7 +363,7 @@ pub(crate) fn body_after_semicolon(semicolon: Span) -> Diagnostic {
 
 pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
     explained_error(
-        116,
+        code::INSTRUCTION_OUTSIDE,
         span,
         format_args!("expected a directive, found {found}"),
         format_args!(
@@ -346,7 +384,7 @@ pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnosti
         _ => "remove it",
     };
     noted_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("a Rust attribute is allowed only before a part"),
         format_args!("PTX has no attributes, and in `ptx!` rustc sees only those of a part"),
@@ -357,7 +395,7 @@ pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnosti
 /// `pub .visible .entry`
 pub(crate) fn visibility(span: Span) -> Diagnostic {
     helped_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("only a part has a Rust visibility; a kernel is always `pub`"),
         format_args!("remove it"),
@@ -365,12 +403,17 @@ pub(crate) fn visibility(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn needs_label(span: Span, name: &str) -> Diagnostic {
-    helped_error(117, span, format_args!("`.{name}` needs a label"), format_args!("put `list:` before it"))
+    helped_error(
+        code::LIST_WITHOUT_LABEL,
+        span,
+        format_args!("`.{name}` needs a label"),
+        format_args!("put `list:` before it"),
+    )
 }
 
 pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
     let d = noted_error(
-        120,
+        code::MALFORMED_NUMBER,
         span,
         format_args!("`{text}` is not a number: {why}"),
         format_args!("the forms of numbers are described in PTX ISA 4.5.1 and 4.5.2"),
@@ -405,7 +448,7 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
 
 pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
     explained_error(
-        121,
+        code::NUMBER_TOO_LARGE,
         span,
         format_args!("`{text}` does not fit in 64 bits"),
         format_args!("integer constants are 64 bits wide (PTX ISA 4.5.1)"),
@@ -416,7 +459,7 @@ pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
 /// `-0f3F800000`
 pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
     let d = noted_error(
-        120,
+        code::MALFORMED_NUMBER,
         span,
         format_args!("`{text}` takes no `{op}`"),
         format_args!(
@@ -430,13 +473,18 @@ pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
 }
 
 pub(crate) fn not_constant(span: Span, what: &str) -> Diagnostic {
-    helped_error(122, span, format_args!("{what} must be a constant integer"), format_args!("put a number here"))
-        .wants(Constant::Value, true)
+    helped_error(
+        code::CONSTANT_NEEDED,
+        span,
+        format_args!("{what} must be a constant integer"),
+        format_args!("put a number here"),
+    )
+    .wants(Constant::Value, true)
 }
 
 pub(crate) fn too_deep(span: Span) -> Diagnostic {
     explained_error(
-        140,
+        code::NESTED_TOO_DEEPLY,
         span,
         format_args!("nested too deeply"),
         format_args!("at most 64 levels are allowed"),
@@ -446,7 +494,7 @@ pub(crate) fn too_deep(span: Span) -> Diagnostic {
 
 pub(crate) fn too_long(span: Span) -> Diagnostic {
     explained_error(
-        141,
+        code::EXPRESSION_TOO_LONG,
         span,
         format_args!("this constant expression is too long"),
         format_args!("at most 256 operators are allowed in one expression"),
@@ -457,7 +505,7 @@ pub(crate) fn too_long(span: Span) -> Diagnostic {
 /// An operand `name[i]`; `offset`: the bytes that it probably means.
 pub fn array_index(span: Span, name: &str, offset: Option<u64>) -> Diagnostic {
     let d = noted_error(
-        142,
+        code::INDEX_WITHOUT_ARRAY,
         span,
         format_args!("`{name}` cannot be indexed here"),
         format_args!(
@@ -473,13 +521,18 @@ pub fn array_index(span: Span, name: &str, offset: Option<u64>) -> Diagnostic {
 
 /// A repeated item that may occur only once.
 pub fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
-    helped_error(145, span, format_args!("{what} is given twice"), format_args!("remove one of them"))
-        .label(first, format!("the first {} is here", what.trim_start_matches("the ")))
+    helped_error(
+        code::DECLARATION_ORDER,
+        span,
+        format_args!("{what} is given twice"),
+        format_args!("remove one of them"),
+    )
+    .label(first, format!("the first {} is here", what.trim_start_matches("the ")))
 }
 
 pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {
     explained_error(
-        146,
+        code::UNKNOWN_COMPONENT,
         span,
         format_args!("`.{member}` is not a component or selector of a register"),
         format_args!(
@@ -491,7 +544,7 @@ pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {
 
 pub(crate) fn one_name(span: Span) -> Diagnostic {
     helped_error(
-        147,
+        code::SEVERAL_PARAMETER_NAMES,
         span,
         format_args!("a parameter has one name"),
         format_args!("repeat the state space and the type for each parameter, separated by commas"),
@@ -500,7 +553,7 @@ pub(crate) fn one_name(span: Span) -> Diagnostic {
 
 pub(crate) fn empty_vector(span: Span) -> Diagnostic {
     helped_error(
-        148,
+        code::EMPTY_VECTOR,
         span,
         format_args!("a vector operand has no elements"),
         format_args!("put them between the braces"),

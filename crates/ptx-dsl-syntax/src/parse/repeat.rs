@@ -21,7 +21,6 @@ mod tests;
 mod uses;
 
 use alone::Alone;
-pub use contexts::CHECKED_ALONE;
 use contexts::{Contexts, What};
 use frame::Frame;
 pub use instances::Instances;

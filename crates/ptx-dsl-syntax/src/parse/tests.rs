@@ -10,7 +10,7 @@ fn parsed(text: &str) -> (Module, Vec<String>) {
     let (lexed, mut diags) = lex(text);
     let (module, more) = parse(&lexed.tokens);
     diags.extend(more);
-    let shown = diags.iter().map(|d| format!("{} {} | {}", d.code, &text[lexed.bytes(d.span)], d.message)).collect();
+    let shown = diags.iter().map(|d| format!("{} {} | {}", d.code.number, &text[lexed.bytes(d.span)], d.message)).collect();
     (module, shown)
 }
 
@@ -355,7 +355,7 @@ fn directives_of_closures() {
         (".maxntid 3 ret;", 115, &[]),
     ] {
         let (function, _, diags) = closure(text);
-        assert_eq!(diags.iter().map(|d| d.code).collect::<Vec<_>>(), [code], "{text}");
+        assert_eq!(diags.iter().map(|d| d.code.number).collect::<Vec<_>>(), [code], "{text}");
         assert_eq!(names(&function), left, "{text}");
     }
 }

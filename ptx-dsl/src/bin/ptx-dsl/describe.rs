@@ -3,33 +3,32 @@
 use std::fmt::Write;
 
 use clap::ArgMatches;
-use ptx_dsl_frontend::explain::{EXPLANATIONS, explanation};
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::isa::syntax::{Form, forms};
 use ptx_dsl_frontend::isa::{Gate, Host, Instr, Multiple, OpTy, OperandSpec, Role, Rule, Targets, When, target};
-use ptx_dsl_frontend::rules::rule_of;
 use ptx_dsl_frontend::table::FAMILIES;
 
 /// `ptx-dsl explain PTX0207`
 pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
-    let Some(code) = matches.get_one::<String>("code") else {
+    let Some(asked) = matches.get_one::<String>("code") else {
         let mut out = String::new();
-        for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
-            let _ = writeln!(out, "PTX{:04}  {}", e.code, e.title);
+        for code in code::all() {
+            let _ = writeln!(out, "{code}  {}", code.title);
         }
         crate::write_out(&out);
         return Ok(true);
     };
-    let digits = code.strip_prefix("PTX").or_else(|| code.strip_prefix("ptx")).unwrap_or(code);
-    let Some(e) = digits.parse().ok().and_then(explanation) else {
-        return Err(format!("`{code}` is not an error code; `ptx-dsl explain` lists them"));
+    let digits = asked.strip_prefix("PTX").or_else(|| asked.strip_prefix("ptx")).unwrap_or(asked);
+    let Some(code) = digits.parse().ok().and_then(code::find) else {
+        return Err(format!("`{asked}` is not an error code; `ptx-dsl explain` lists them"));
     };
-    let mut out = format!("PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
-    if let Some(rule) = rule_of(e.code) {
-        let _ = writeln!(out, "\nLevel: {}.", rule.levels());
+    let mut out = format!("{code}: {}\n\n{}\n", code.title, code.text);
+    if code.is_flow() {
+        let _ = writeln!(out, "\nLevel: {}.", code.levels());
     }
     let indented =
         |text: &str| text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect::<String>();
-    for (what, module) in [("Wrong", e.wrong()), ("Right", e.right())] {
+    for (what, module) in [("Wrong", code.wrong()), ("Right", code.right())] {
         let _ = write!(out, "\n{what}:\n\n{}", indented(&module));
     }
     crate::write_out(&out);

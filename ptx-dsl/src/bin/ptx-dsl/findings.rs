@@ -7,6 +7,7 @@ use annotate_snippets::Renderer;
 use ptx_dsl::build::rust_parts::{self, Parts, Used, UsedParts};
 use ptx_dsl::build::rust_source::Macros;
 use ptx_dsl::build::{closure, rust_source};
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity, show_uses};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
@@ -219,7 +220,7 @@ pub fn rendered(
         match d.severity {
             Severity::Error => {
                 out.errors += 1;
-                out.broken |= !levels::is_lint(d.code);
+                out.broken |= !d.code.has_level();
             }
             Severity::Warning => out.warnings += 1,
         }
@@ -256,8 +257,14 @@ fn errors_of_other_files(
 
 /// Is it an error whatever a missing part has? It may have pieces, constants, variables and labels.
 fn does_not_depend_on_parts(d: &Diagnostic) -> bool {
-    const OF_NAMES: [u16; 5] = [156, 157, 159, 160, 401];
-    d.severity == Severity::Error && d.code < 600 && d.constant.is_none() && !OF_NAMES.contains(&d.code)
+    let of_names = [
+        code::UNKNOWN_CONSTANT_VALUE,
+        code::MALFORMED_REPETITION,
+        code::MALFORMED_PART,
+        code::PIECE_USE,
+        code::UNDECLARED,
+    ];
+    d.severity == Severity::Error && !d.code.is_flow() && d.constant.is_none() && !d.code.is_one_of(&of_names)
 }
 
 /// Gives a part another name, as the macro does: `part ring as other { ... }`.

@@ -1,5 +1,6 @@
 //! Rust files: their modules, what these see of each other, and the files of PTX that they include.
 
+use ptx_dsl_frontend::code;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -139,7 +140,7 @@ impl Included {
         let error = std::fs::File::open(&self.path).err()?;
         let message = format!("cannot read `{}`: {error}", self.path.display());
         let help = "write `include_ptx!(\"kernel.ptx\")`, relative to this file";
-        Some(Diagnostic::error(152, Span::token(0), message).help(help))
+        Some(Diagnostic::error(code::NO_INCLUDED_FILE, Span::token(0), message).help(help))
     }
 }
 

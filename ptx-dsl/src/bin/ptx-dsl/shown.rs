@@ -151,7 +151,7 @@ impl<'t> Shown<'t> {
         let mut spans: Vec<&Range<usize>> = close.iter().map(|(s, _)| &s.range).collect();
         spans.push(&primary.range);
         let first = file.excerpt(&spans);
-        let code = format!("PTX{:04}", d.code);
+        let code = d.code.to_string();
         let mut group = Group::with_title(level.primary_title(&d.message).id(&code));
         let marks = close.iter().map(|(s, text)| (AnnotationKind::Context, &s.range, *text));
         let marks = std::iter::once((AnnotationKind::Primary, &primary.range, "")).chain(marks);
@@ -176,7 +176,7 @@ impl<'t> Shown<'t> {
             Severity::Warning => "warning",
         };
         let _ = write!(out, "{{\"file\":{},\"line\":{line},\"column\":{column}", quoted(file.name));
-        let _ = write!(out, ",\"end_line\":{end_line},\"end_column\":{end_column},\"code\":\"PTX{:04}\"", d.code);
+        let _ = write!(out, ",\"end_line\":{end_line},\"end_column\":{end_column},\"code\":\"{}\"", d.code);
         let _ = write!(out, ",\"class\":\"{}\",\"severity\":\"{severity}\"", d.class.name());
         let _ = write!(out, ",\"message\":{}", quoted(&d.message));
         let labels: Vec<String> = d

@@ -1,6 +1,7 @@
 //! What `check` cannot check: a finding, because a file without findings counts as right.
 
 use ptx_dsl::build::rust_parts::NotFound;
+use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::span::Span;
 
@@ -17,14 +18,14 @@ pub fn part(missing: &NotFound, span: Span) -> Diagnostic {
             "give only one file that has it, or use `cargo check`".to_owned(),
         ),
     };
-    Diagnostic::error(170, span, message)
+    Diagnostic::error(code::NOT_CHECKED, span, message)
         .note("parts are found in the file itself, in the other files that are given, and in the modules of the crate")
         .help(help)
 }
 
 /// A macro in the rules of another one.
 pub fn in_rules(span: Span) -> Diagnostic {
-    Diagnostic::error(170, span, "a `ptx!` in the rules of a `macro_rules!` is not checked")
+    Diagnostic::error(code::NOT_CHECKED, span, "a `ptx!` in the rules of a `macro_rules!` is not checked")
         .note("it is no PTX before rustc expands the macro")
         .help("use `cargo check`, and `--allow PTX0170` here")
 }

@@ -193,8 +193,9 @@ fn first(text: &mut String, letter: char, number: usize, i: usize, shape: Shape)
 pub fn accepted(text: &str) -> Vec<String> {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
-    let broken =
-        found.iter().filter(|d| d.severity == ptx_dsl_frontend::diag::Severity::Error && !(600..700).contains(&d.code));
+    let broken = found
+        .iter()
+        .filter(|d| d.severity == ptx_dsl_frontend::diag::Severity::Error && !(600..700).contains(&d.code.number));
     let line = |at: usize| {
         let (start, end) =
             (text[..at].rfind('\n').map_or(0, |i| i + 1), text[at..].find('\n').map_or(text.len(), |i| at + i));

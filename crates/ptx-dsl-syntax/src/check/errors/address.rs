@@ -10,7 +10,7 @@ pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Dia
     let step = i64::from(align);
     let rest = offset.rem_euclid(step);
     explained_error(
-        412,
+        code::MISALIGNED_OPERAND,
         span,
         format_args!("`{name}` plus {offset} is not a multiple of {align} bytes"),
         format_args!("this access must be aligned to {align} bytes (PTX ISA 6.4.1)"),
@@ -21,7 +21,7 @@ pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Dia
 /// `takes`: can the instruction name the variable's state space in place of the written one? `x`: a free name.
 pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, takes: bool, x: &str) -> Diagnostic {
     let d = noted_error(
-        413,
+        code::STATE_SPACE,
         span,
         format_args!("`{name}` is a `.{is}` variable, but the instruction accesses `.{want}`"),
         format_args!(
@@ -40,7 +40,8 @@ pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, takes
 
 /// `takes`: can the instruction name the state space? `x`: a free name.
 pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &str) -> Diagnostic {
-    let d = error(413, span, format!("`{name}` is a `.{is}` variable, but a generic address cannot name it"));
+    let d =
+        error(code::STATE_SPACE, span, format!("`{name}` is a `.{is}` variable, but a generic address cannot name it"));
     match is {
         _ if takes => d.help(format!("add `.{is}`")),
         "const" => d.help(format!("put `.reg .u64 {x}; cvta.const.u64 {x}, {name};` before it, and write `{x}`")),
@@ -50,7 +51,7 @@ pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &s
 
 pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
     explained_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!(
             "`{name}` is a `.{}` register, but an address is an integer or `.b` register of 32 or 64 bits",
@@ -65,7 +66,7 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
 pub(crate) fn narrow_address(span: Span, name: &str, generic: bool, shared: bool) -> Diagnostic {
     let what = if generic { "a generic address" } else { "an address in `.global`" };
     let d = noted_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!("`{name}` has 32 bits, but {what} has 64"),
         format_args!("32 bits suffice in other state spaces, such as `.shared` (PTX ISA 6.4.1)"),
@@ -79,7 +80,7 @@ pub(crate) fn narrow_address(span: Span, name: &str, generic: bool, shared: bool
 /// The address of a `.global` variable as a value of 32 bits.
 pub(crate) fn narrow_variable(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!("the address of `{name}` has 64 bits, but this value has 32"),
         format_args!("32 bits suffice in other state spaces, such as `.shared` (PTX ISA 6.4.1)"),
@@ -90,7 +91,7 @@ pub(crate) fn narrow_variable(span: Span, name: &str) -> Diagnostic {
 /// `help`: the address in a legal form, or code that computes it.
 pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
     let d = noted_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!("this is not an address"),
         format_args!("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)"),
@@ -102,7 +103,7 @@ pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
 /// `value`: as written; `bits`: of an address; `x`: a free name.
 pub(crate) fn absolute_address(span: Span, value: i64, bits: u32, x: &str) -> Diagnostic {
     explained_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!("a constant address is allowed in `.local` only"),
         format_args!("see PTX ISA 6.4.1"),
@@ -112,7 +113,8 @@ pub(crate) fn absolute_address(span: Span, value: i64, bits: u32, x: &str) -> Di
 
 /// `value`: the subtrahend, if it is a constant.
 pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
-    let d = error(416, span, format!("an offset is added after the name `{name}`")).wants(Constant::Value, true);
+    let d = error(code::MALFORMED_ADDRESS, span, format!("an offset is added after the name `{name}`"))
+        .wants(Constant::Value, true);
     match value {
         Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
         None => d.help("put the name first, and add a constant after it"),
@@ -121,7 +123,7 @@ pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnos
 
 pub(crate) fn load_before_call(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        420,
+        code::PARAMETER_ACCESS,
         span,
         format_args!("no call before this `ld.param` returns `{name}`"),
         format_args!("outside of a call sequence ptxas refuses to read a `.param` variable of a body (PTX ISA 5.1.6)"),
@@ -131,7 +133,7 @@ pub(crate) fn load_before_call(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn guarded_param(span: Span, opcode: &str, name: &str) -> Diagnostic {
     explained_error(
-        420,
+        code::PARAMETER_ACCESS,
         span,
         format_args!("`{opcode}.param` of `{name}`, a variable of a call, cannot have a guard"),
         format_args!("ptxas refuses a guard in a call sequence (PTX ISA 5.1.6)"),
@@ -141,14 +143,18 @@ pub(crate) fn guarded_param(span: Span, opcode: &str, name: &str) -> Diagnostic 
 
 /// A warning: `%r1+1` as a source.
 pub(crate) fn register_sum(span: Span, help: Option<String>) -> Diagnostic {
-    against_the_manual(521, span, "the manual has no sum of a register and a number as an operand")
+    against_the_manual(code::UNDOCUMENTED_OPERAND, span, "the manual has no sum of a register and a number as an operand")
         .note("ptxas adds the number to the register, and the instruction takes the sum; PTX ISA 6.4 has such sums in addresses only")
         .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
 }
 
 /// A warning: `%p1|_` where there is one result.
 pub(crate) fn second_sink(span: Span, opcode: &str) -> Diagnostic {
-    against_the_manual(521, span, format!("`{opcode}` has one result, and the manual has no `|_` after it"))
-        .note("ptxas ignores the `|_`")
-        .help("remove the `|_`")
+    against_the_manual(
+        code::UNDOCUMENTED_OPERAND,
+        span,
+        format!("`{opcode}` has one result, and the manual has no `|_` after it"),
+    )
+    .note("ptxas ignores the `|_`")
+    .help("remove the `|_`")
 }

@@ -7,11 +7,8 @@ use ptx_dsl_isa::ty::{Class, Ty};
 
 use super::*;
 
-/// The code of undeclared names.
-pub(crate) const UNDECLARED: u16 = 401;
-
 pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = did_you_mean(error(UNDECLARED, span, format!("{what} `{name}` is not declared")), nearest)
+    let d = did_you_mean(error(code::UNDECLARED, span, format!("{what} `{name}` is not declared")), nearest)
         .wants(Constant::Value, matches!(what, "register" | "name"));
     match what {
         "label" if nearest.is_none() => d
@@ -28,7 +25,7 @@ pub(crate) fn declared_below(span: Span, what: &str, name: &str, plain: bool) ->
         "variable" => "a variable is declared before it is named (PTX ISA 5.4)",
         _ => "a function is declared or defined before it is named (PTX ISA 9.7.12.5)",
     };
-    let d = error(UNDECLARED, span, format!("{what} `{name}` is used before it is declared")).note(note);
+    let d = error(code::UNDECLARED, span, format!("{what} `{name}` is used before it is declared")).note(note);
     match what {
         _ if plain => d.help(format!("put `.func {name}();` above this function")),
         "variable" => d.help("move its declaration above the first use"),
@@ -47,7 +44,7 @@ pub(crate) fn beyond_range(span: Span, what: &str, name: &str, prefix: &str, cou
 
 pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
     explained_error(
-        402,
+        code::DECLARED_TWICE,
         span,
         format_args!("`{name}` is declared twice in this scope"),
         format_args!("a name is declared once in each block `{{ }}`, and hides the same name of an outer block"),
@@ -57,13 +54,18 @@ pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
-    helped_error(403, span, format_args!("`{name}` is {is}, but {want} is expected here"), format_args!("name {want}"))
+    helped_error(
+        code::OTHER_KIND_OF_NAME,
+        span,
+        format_args!("`{name}` is {is}, but {want} is expected here"),
+        format_args!("name {want}"),
+    )
 }
 
 /// Lists of branch and call targets and prototypes.
 pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        403,
+        code::OTHER_KIND_OF_NAME,
         span,
         format_args!("`{name}` is used before it is declared"),
         format_args!("a list of targets or a prototype comes before the instruction that names it (PTX ISA 11.3)"),
@@ -81,7 +83,7 @@ pub(crate) fn label_for_list(span: Span, label: &str, list: &str) -> Diagnostic 
 /// The same for several labels.
 pub(crate) fn labels_for_list(span: Span, labels: &str, list: &str) -> Diagnostic {
     explained_error(
-        405,
+        code::OPERAND_SHAPE,
         span,
         format_args!("operand `tlist` must be the name of a list of branch targets"),
         format_args!("`.branchtargets` declares the list before the branch (PTX ISA 11.3.1)"),
@@ -98,7 +100,7 @@ pub(crate) const OTHER_REGISTERS: &str = "name registers of that type, or conver
 
 /// Is it about a vector where one register belongs?
 pub(crate) fn is_one_register(d: &Diagnostic) -> bool {
-    d.code == 414 && d.message.contains("is one register, but")
+    d.code == code::ELEMENT_COUNT && d.message.contains("is one register, but")
 }
 
 /// A help that lists further operands of an instruction.
@@ -118,20 +120,25 @@ pub(crate) fn operand_count(
     let note = format_args!("its form is `{line}` (PTX ISA {sec})");
     if low == high {
         return noted_error(
-            404,
+            code::OPERAND_COUNT,
             span,
             format_args!("`{opcode}` takes {low} operand{s}, but {have} {verb} given"),
             note,
         );
     }
     let to = if low + 1 == high { "or" } else { "to" };
-    noted_error(404, span, format_args!("`{opcode}` takes {low} {to} {high} operand{s}, but {have} {verb} given"), note)
+    noted_error(
+        code::OPERAND_COUNT,
+        span,
+        format_args!("`{opcode}` takes {low} {to} {high} operand{s}, but {have} {verb} given"),
+        note,
+    )
 }
 
 /// An operand that the form has not; it and its section are `form`.
 pub(crate) fn superfluous(span: Span, operand: &str, form: (&str, &str)) -> Diagnostic {
     noted_error(
-        404,
+        code::OPERAND_COUNT,
         span,
         format_args!("`{operand}` is one operand too many"),
         format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
@@ -141,7 +148,7 @@ pub(crate) fn superfluous(span: Span, operand: &str, form: (&str, &str)) -> Diag
 /// Operands of another order or in other brackets than those of the form; it and its section are `form`.
 pub(crate) fn misshapen(span: Span, form: (&str, &str)) -> Diagnostic {
     noted_error(
-        405,
+        code::OPERAND_SHAPE,
         span,
         format_args!("these operands have another order, or other brackets, than those of the form"),
         format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
@@ -153,7 +160,7 @@ pub(crate) fn lacks(span: Span, names: &[String], place: &str, form: (&str, &str
     let (s, verb) = if names.len() > 1 { ("s", "are") } else { ("", "is") };
     let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
     explained_error(
-        404,
+        code::OPERAND_COUNT,
         span,
         format_args!("operand{s} {names} {verb} missing"),
         format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
@@ -163,7 +170,7 @@ pub(crate) fn lacks(span: Span, names: &[String], place: &str, form: (&str, &str
 
 pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
     let d = noted_error(
-        405,
+        code::OPERAND_SHAPE,
         span,
         format_args!("operand `{operand}` must be {want}"),
         format_args!("the kinds of operands are described in PTX ISA 6"),
@@ -179,14 +186,14 @@ pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> 
     let note = format_args!("the form is `{line}` (PTX ISA {sec})");
     let help = format_args!("write `_`");
     match operand {
-        "_" => explained_error(406, span, format_args!("the result must be `_` here"), note, help),
-        _ => explained_error(406, span, format_args!("operand `{operand}` must be `_` here"), note, help),
+        "_" => explained_error(code::SINK, span, format_args!("the result must be `_` here"), note, help),
+        _ => explained_error(code::SINK, span, format_args!("operand `{operand}` must be `_` here"), note, help),
     }
 }
 
 pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
     explained_error(
-        406,
+        code::SINK,
         span,
         format_args!("operand `{operand}` cannot be `_`"),
         format_args!("`_` is allowed only where the syntax of an instruction shows it (PTX ISA 9.2)"),
@@ -196,7 +203,7 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
 
 pub(crate) fn all_sinks(span: Span) -> Diagnostic {
     explained_error(
-        406,
+        code::SINK,
         span,
         format_args!("no part of this result is kept"),
         format_args!("`_` leaves out a part of a result, never all of it (PTX ISA 6.4.3)"),
@@ -208,7 +215,7 @@ pub(crate) fn all_sinks(span: Span) -> Diagnostic {
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool, helps: Vec<String>) -> Diagnostic {
     let bits = if wider { want.bits().max(16) } else { want.bits() };
     let message = format!("`{reg}` is a `.{}` register, but `.{}` is needed here", have.name(), want.name());
-    let mut d = error(407, span, message);
+    let mut d = error(code::REGISTER_TYPE, span, message);
     d.helps = helps;
     let note = match want.class() {
         Class::Pred => "a predicate register is declared with `.reg .pred` (PTX ISA 5.2.1)".to_string(),
@@ -309,7 +316,7 @@ pub(crate) fn conversions(given: &str, have: Ty, want: Ty, x: &str) -> Vec<(&'st
 
 pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
     let d = noted_error(
-        408,
+        code::CONSTANT_TYPE,
         span,
         format_args!("{have} cannot be a `.{}` operand", want.name()),
         format_args!("constants are not converted between integer and floating point (PTX ISA 4.5)"),
@@ -319,7 +326,7 @@ pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<Strin
 
 pub(crate) fn not_constant(span: Span) -> Diagnostic {
     explained_error(
-        408,
+        code::CONSTANT_TYPE,
         span,
         format_args!("this is not a constant expression"),
         format_args!(
@@ -334,10 +341,10 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
     let message = format_args!("`{value}` is out of range for operand `{operand}`");
     if low == high {
         let (note, help) = (format_args!("it must be {low} (PTX ISA {sec})"), format_args!("write `{low}`"));
-        return explained_error(409, span, message, note, help);
+        return explained_error(code::CONSTANT_RANGE, span, message, note, help);
     }
     explained_error(
-        409,
+        code::CONSTANT_RANGE,
         span,
         message,
         format_args!("it must be between {low} and {high} (PTX ISA {sec})"),
@@ -347,7 +354,7 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
 
 pub(crate) fn not_predicate(span: Span, name: &str, helps: Vec<String>) -> Diagnostic {
     let mut d = noted_error(
-        410,
+        code::GUARD_TYPE,
         span,
         format_args!("`{name}` is not a predicate register"),
         format_args!("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)"),
@@ -360,7 +367,7 @@ pub(crate) fn not_predicate(span: Span, name: &str, helps: Vec<String>) -> Diagn
 pub(crate) fn special_register(span: Span, name: &str, ty: Ty, opcode: &str, x: &str) -> Diagnostic {
     let ty = ty.name();
     explained_error(
-        411,
+        code::SPECIAL_REGISTER,
         span,
         format_args!("the special register `{name}` cannot be an operand of `{opcode}`"),
         format_args!("special registers are read with `mov` or `cvt` (PTX ISA 10)"),
@@ -370,7 +377,7 @@ pub(crate) fn special_register(span: Span, name: &str, ty: Ty, opcode: &str, x: 
 
 pub(crate) fn read_only(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        411,
+        code::SPECIAL_REGISTER,
         span,
         format_args!("the special register `{name}` is read-only"),
         format_args!("no instruction writes a special register (PTX ISA 10)"),
@@ -380,7 +387,7 @@ pub(crate) fn read_only(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
     helped_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("`{name}` is a vector"),
         format_args!("write `{name}.x`, `{name}.y` or `{name}.z`"),
@@ -389,7 +396,7 @@ pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
     explained_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("operand `{operand}` is one value, but it is in braces"),
         format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
@@ -404,14 +411,14 @@ pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagno
     };
     if want == 1 {
         return noted_error(
-            414,
+            code::ELEMENT_COUNT,
             span,
             format_args!("operand `{operand}` is one register, but {given}"),
             format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
         );
     }
     let d = noted_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("operand `{operand}` is a vector of {want}, but {given}"),
         format_args!("the vector qualifier asks for {want} elements (PTX ISA 6.4.3)"),
@@ -425,7 +432,7 @@ pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagno
 
 pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
     explained_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("the registers of this vector differ in width"),
         format_args!("the elements of a vector have the same size (PTX ISA 6.4.3)"),
@@ -449,7 +456,7 @@ pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[
     why += if by.is_empty() { "the smallest count" } else { "`" };
     why += if by.len() > 1 { " ask for" } else { " asks for" };
     explained_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("operand `{operand}` takes {want} register{s} in `{{ }}`, but {given}"),
         format_args!("that is what {why} (PTX ISA {sec})"),
@@ -459,7 +466,7 @@ pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[
 
 pub(crate) fn mixed_kinds(span: Span) -> Diagnostic {
     explained_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("this vector mixes floating-point and integer registers"),
         format_args!("the elements of a vector have the same type, and `.b32` goes with each (PTX ISA 6.4.3)"),
@@ -469,7 +476,7 @@ pub(crate) fn mixed_kinds(span: Span) -> Diagnostic {
 
 pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
     explained_error(
-        414,
+        code::ELEMENT_COUNT,
         span,
         format_args!("the widths of these elements do not add up to the width of the type"),
         format_args!("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)"),
@@ -480,7 +487,7 @@ pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
 /// `help`: how to get one.
 pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
     let d = noted_error(
-        415,
+        code::REGISTER_OR_CONSTANT,
         span,
         format_args!("operand `{operand}` must be a register"),
         format_args!(
@@ -492,7 +499,7 @@ pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) ->
 
 pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic {
     explained_error(
-        415,
+        code::REGISTER_OR_CONSTANT,
         span,
         format_args!("operand `{operand}` must be a constant"),
         format_args!("see PTX ISA {sec}"),
@@ -503,7 +510,7 @@ pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic
 /// `bits`: of its address; `x`: a free name.
 pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str, bits: u32, x: &str) -> Diagnostic {
     explained_error(
-        415,
+        code::REGISTER_OR_CONSTANT,
         span,
         format_args!("the address of `{name}` cannot be an operand of `{opcode}`"),
         format_args!("the address of a variable is taken with `mov` or `cvta` (PTX ISA 6.4.2)"),
@@ -514,7 +521,7 @@ pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str, bits: u32, 
 pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
     let want = if ty.bits() == 32 { "is without a type here" } else { "has 32 bits" };
     explained_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!("`{name}` is a `.{}` register, but an address in Tensor Memory {want}", ty.name()),
         format_args!("it is a lane in the upper and a column in the lower half (PTX ISA 9.7.16.1.1)"),
@@ -524,7 +531,7 @@ pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnost
 
 pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        416,
+        code::MALFORMED_ADDRESS,
         span,
         format_args!("`{name}` is a variable, but an address in Tensor Memory is needed here"),
         format_args!("no variable lives in Tensor Memory (PTX ISA 9.7.16.1)"),
@@ -534,9 +541,9 @@ pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_given: bool) -> Diagnostic {
     let d = if operand_given {
-        error(417, span, format!("operand `{operand}` needs the qualifier `{qualifier}`"))
+        error(code::OPERAND_DEPENDENCE, span, format!("operand `{operand}` needs the qualifier `{qualifier}`"))
     } else {
-        error(417, span, format!("`{qualifier}` needs the operand `{operand}`"))
+        error(code::OPERAND_DEPENDENCE, span, format!("`{qualifier}` needs the operand `{operand}`"))
     };
     let help = match operand_given {
         true => format!("add `{qualifier}`, or remove it"),
@@ -551,7 +558,7 @@ pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
         Some((text, help)) => (text, Some(help)),
         None => (text, None),
     };
-    let d = noted_error(418, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"));
+    let d = noted_error(code::OPERAND_VALUE, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"));
     match help {
         Some(h) => d.help(h),
         None => d,
@@ -567,7 +574,7 @@ pub(crate) fn multiple(span: Span, rule: &Multiple, value: u64, sec: &str) -> Di
 /// `help`: code that negates it.
 pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
     let d = noted_error(
-        419,
+        code::NEGATION,
         span,
         format_args!("operand `{operand}` cannot be negated with `!`"),
         format_args!("`!` negates only predicates that are read (PTX ISA 9.3)"),
@@ -577,7 +584,7 @@ pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Di
 
 pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
     explained_error(
-        420,
+        code::PARAMETER_ACCESS,
         span,
         format_args!("`{name}` is an input parameter and cannot be written"),
         format_args!("input parameters are read with `ld.param` only (PTX ISA 5.1.6)"),
@@ -588,7 +595,7 @@ pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
 /// `help`: the instruction that computes it.
 pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagnostic {
     noted_error(
-        408,
+        code::CONSTANT_TYPE,
         span,
         format_args!("an expression cannot contain a register"),
         format_args!("only an address adds a constant to a register"),

@@ -1,21 +1,22 @@
 //! Errors in the arguments of a piece: 0160, and their types: 0159.
 
 use crate::ast::{Argument, Word};
+use crate::code;
 use crate::diag::Diagnostic;
 use ptx_dsl_isa::ty::Ty;
 
 fn wrong(argument: &Argument, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(160, argument.given.span, message)
+    Diagnostic::error(code::PIECE_USE, argument.given.span, message)
 }
 
 /// The same with what the piece is called, if it says nothing of pieces yet.
 pub(in crate::check) fn of(d: Diagnostic, piece: &str) -> Diagnostic {
-    if d.code == 160 { d } else { d.note(format!("it is an argument of `{piece}`")) }
+    if d.code == code::PIECE_USE { d } else { d.note(format!("it is an argument of `{piece}`")) }
 }
 
 pub(in crate::check) fn no_type(word: &Word) -> Diagnostic {
     let message = format!("`{}` is not a type of a register", word.text);
-    Diagnostic::error(159, word.span, message).help("write a type such as `.b32`")
+    Diagnostic::error(code::MALFORMED_PART, word.span, message).help("write a type such as `.b32`")
 }
 
 pub(in crate::check) fn not_a(argument: &Argument, what: &str) -> Diagnostic {

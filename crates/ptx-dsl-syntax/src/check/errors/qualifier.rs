@@ -4,7 +4,7 @@ use super::*;
 
 /// `same`: the opcodes that begin with the same word.
 pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>, same: &[&str]) -> Diagnostic {
-    let d = error(200, span, format!("unknown instruction `{name}`"));
+    let d = error(code::UNKNOWN_INSTRUCTION, span, format!("unknown instruction `{name}`"));
     match (nearest, same) {
         (None, [_, ..]) => d.help(format!("there are {}", one_of(same))),
         _ => did_you_mean(d, nearest),
@@ -13,7 +13,7 @@ pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>,
 
 /// An instruction of CUDA C++ or of another assembler.
 pub(crate) fn foreign_instruction(span: Span, name: &str, help: &str) -> Diagnostic {
-    helped_error(200, span, format_args!("unknown instruction `{name}`"), format_args!("{help}"))
+    helped_error(code::UNKNOWN_INSTRUCTION, span, format_args!("unknown instruction `{name}`"), format_args!("{help}"))
 }
 
 /// `instead`: the kind of the qualifier, and those of the kind that the instruction accepts.
@@ -28,11 +28,14 @@ pub(crate) fn unknown_qualifier(
     let dot = if word.starts_with("::") { "" } else { "." };
     let message = format_args!("`{opcode}` has no qualifier `{dot}{word}`");
     let d = match instead {
-        Some((kind, words)) => {
-            noted_error(201, span, message, format_args!("its {kind} is {} (PTX ISA {sec})", one_of(words)))
-        }
+        Some((kind, words)) => noted_error(
+            code::UNKNOWN_QUALIFIER,
+            span,
+            message,
+            format_args!("its {kind} is {} (PTX ISA {sec})", one_of(words)),
+        ),
         None => noted_error(
-            201,
+            code::UNKNOWN_QUALIFIER,
             span,
             message,
             format_args!("the syntax of `{opcode}` lists what it takes (PTX ISA {sec})"),
@@ -44,13 +47,16 @@ pub(crate) fn unknown_qualifier(
 /// Several at once; `list`: in words.
 pub(crate) fn unknown_qualifiers(span: Span, opcode: &str, list: &str, help: Option<String>, sec: &str) -> Diagnostic {
     let note = format_args!("the syntax of `{opcode}` lists what it takes (PTX ISA {sec})");
-    with_help(noted_error(201, span, format_args!("`{opcode}` has no qualifiers {list}"), note), help)
+    with_help(
+        noted_error(code::UNKNOWN_QUALIFIER, span, format_args!("`{opcode}` has no qualifiers {list}"), note),
+        help,
+    )
 }
 
 /// Two qualifiers of a kind that keeps its order; `right`: the opcode.
 pub(crate) fn exchanged(span: Span, word: &str, first: &str, at: Span, right: &str, sec: &str) -> Diagnostic {
     explained_error(
-        204,
+        code::QUALIFIER_COMBINATION,
         span,
         format_args!("`.{word}` must come before `.{first}`"),
         format_args!("types, state spaces and layouts keep the order of the form (PTX ISA {sec})"),
@@ -94,7 +100,7 @@ pub(crate) fn missing_qualifiers(
     } else {
         enumeration(what, "and")
     };
-    let mut d = error(202, span, format!("`{opcode}` needs {list}"));
+    let mut d = error(code::MISSING_QUALIFIER, span, format!("`{opcode}` needs {list}"));
     for note in notes {
         d.notes.push(format!("{note} (PTX ISA {sec})"));
     }
@@ -117,14 +123,19 @@ pub(crate) fn dotted(words: &[&str]) -> Vec<String> {
 }
 
 pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagnostic {
-    helped_error(203, span, format_args!("`.{word}` is given twice"), format_args!("remove one of them"))
-        .label(first, format!("the first `.{word}` is here"))
+    helped_error(
+        code::REPEATED_QUALIFIER,
+        span,
+        format_args!("`.{word}` is given twice"),
+        format_args!("remove one of them"),
+    )
+    .label(first, format!("the first `.{word}` is here"))
 }
 
 /// A qualifier that ptxas reads as a part of the opcode.
 pub(crate) fn misplaced(span: Span, word: &str, behind: &str, right: &str, sec: &str) -> Diagnostic {
     explained_error(
-        204,
+        code::QUALIFIER_COMBINATION,
         span,
         format_args!("`.{word}` must come directly after `{behind}`"),
         format_args!("most qualifiers come in any order, this one does not (PTX ISA {sec})"),
@@ -143,9 +154,19 @@ pub(crate) fn not_together(
 ) -> Diagnostic {
     let note = format_args!("the nearest form is `{line}` (PTX ISA {sec})");
     let d = match other {
-        Some((other, at)) => noted_error(204, span, format_args!("`.{word}` cannot be combined with `.{other}`"), note)
-            .label(at, format!("`.{other}` is here")),
-        None => noted_error(204, span, format_args!("`.{word}` is not allowed here on `{opcode}`"), note),
+        Some((other, at)) => noted_error(
+            code::QUALIFIER_COMBINATION,
+            span,
+            format_args!("`.{word}` cannot be combined with `.{other}`"),
+            note,
+        )
+        .label(at, format!("`.{other}` is here")),
+        None => noted_error(
+            code::QUALIFIER_COMBINATION,
+            span,
+            format_args!("`.{word}` is not allowed here on `{opcode}`"),
+            note,
+        ),
     };
     with_help(d, help)
 }
@@ -172,7 +193,7 @@ pub(crate) fn incomplete_group(
     let (a, b) = if after { (word_slot, slot) } else { (slot, word_slot) };
     let end = if quote.is_empty() { "" } else { "`" };
     explained_error(
-        207,
+        code::QUALIFIER_DEPENDENCE,
         span,
         format_args!("`.{word}` needs {quote}{what}{end}"),
         format_args!("`{a}` and `{b}` are given together (PTX ISA {sec})"),
@@ -190,13 +211,13 @@ pub(crate) fn rule(
 ) -> Diagnostic {
     let d = match words {
         Some((word, (other, at))) => noted_error(
-            208,
+            code::INSTRUCTION_RULE,
             span,
             format_args!("`.{word}` cannot be combined with `.{other}`"),
             format_args!("{text} (PTX ISA {sec})"),
         )
         .label(at, format!("`.{other}` is here")),
-        None => noted_error(208, span, format_args!("{text}"), format_args!("see PTX ISA {sec}")),
+        None => noted_error(code::INSTRUCTION_RULE, span, format_args!("{text}"), format_args!("see PTX ISA {sec}")),
     };
     with_help(d, help)
 }

@@ -11,12 +11,12 @@ use super::*;
 
 /// Is it about version or target only?
 pub(crate) fn is_gate(d: &Diagnostic) -> bool {
-    matches!(d.code, 301 | 302)
+    d.code.is_one_of(&[code::NEEDS_VERSION, code::NEEDS_TARGET])
 }
 
 /// Is it about the number of operands or their kinds?
 pub(crate) fn is_misplaced(d: &Diagnostic) -> bool {
-    matches!(d.code, 404 | 405 | 414)
+    d.code.is_one_of(&[code::OPERAND_COUNT, code::OPERAND_SHAPE, code::ELEMENT_COUNT])
 }
 
 /// `renamed`: the target's name in that version, if it has another one now.
@@ -29,7 +29,7 @@ pub(crate) fn needs_version(
     sec: &str,
 ) -> Diagnostic {
     let d = noted_error(
-        301,
+        code::NEEDS_VERSION,
         span,
         format_args!("{what} needs PTX ISA {}.{}, but the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA {sec}"),
@@ -53,13 +53,13 @@ pub(crate) fn needs_target(
 ) -> Diagnostic {
     let d = match need {
         Targets::Only(list) if list.len() > 3 => noted_error(
-            302,
+            code::NEEDS_TARGET,
             span,
             format_args!("{what} is not available on `{have}`"),
             format_args!("it needs {} (PTX ISA {sec})", describe(need)),
         ),
         _ => noted_error(
-            302,
+            code::NEEDS_TARGET,
             span,
             format_args!("{what} needs {}, but the module is for `{have}`", describe(need)),
             format_args!("see PTX ISA {sec}"),
@@ -74,7 +74,7 @@ pub(crate) fn needs_target(
 /// Its help is found when operands are checked.
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
     noted_error(
-        303,
+        code::REMOVED_INSTRUCTION,
         span,
         format_args!("`{opcode}` was removed for `{have}` in PTX ISA {}.{}", since.0, since.1),
         format_args!("see PTX ISA {sec}"),
@@ -83,7 +83,7 @@ pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) 
 
 pub(crate) fn no_version(span: Span) -> Diagnostic {
     helped_error(
-        304,
+        code::NO_VERSION,
         span,
         format_args!("the module declares no PTX ISA version"),
         format_args!("declare `.version 8.6`, or `ptx 8.6` in the header"),
@@ -92,7 +92,7 @@ pub(crate) fn no_version(span: Span) -> Diagnostic {
 
 pub(crate) fn no_target(span: Span) -> Diagnostic {
     helped_error(
-        305,
+        code::NO_TARGET,
         span,
         format_args!("the module declares no target"),
         format_args!("declare `.target sm_90`, or `sm_90` in the header"),
@@ -100,7 +100,7 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
-    error(306, span, format!("unknown PTX ISA version {}.{}", have.0, have.1))
+    error(code::UNKNOWN_VERSION, span, format!("unknown PTX ISA version {}.{}", have.0, have.1))
         .note(if have.0 == ceiling.0 {
             format!("the last known version of PTX ISA {0} is {0}.{1}", ceiling.0, ceiling.1)
         } else {
@@ -110,14 +110,14 @@ pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Dia
 }
 
 pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = error(307, span, format!("unknown target `{name}`"));
+    let d = error(code::UNKNOWN_TARGET, span, format!("unknown target `{name}`"));
     if nearest.is_none() { d.help("write a target such as `sm_90a`") } else { did_you_mean(d, nearest) }
 }
 
 /// `sm_101`, which is `sm_110` now.
 pub(crate) fn renamed_target(span: Span, old: &str, new: &str) -> Diagnostic {
     explained_error(
-        307,
+        code::UNKNOWN_TARGET,
         span,
         format_args!("`{old}` is called `{new}` since PTX ISA 9.0"),
         format_args!("the old name is known in PTX ISA 8.6 to 8.8 (PTX ISA 11.1.2)"),
@@ -127,7 +127,7 @@ pub(crate) fn renamed_target(span: Span, old: &str, new: &str) -> Diagnostic {
 
 pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
     explained_error(
-        308,
+        code::TARGET_NEEDS_VERSION,
         span,
         format_args!("`{name}` needs PTX ISA {}.{}, but the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA 11.1.2"),
@@ -141,7 +141,7 @@ pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
         _ => format!("the address size is 64, not {n}"),
     };
     explained_error(
-        309,
+        code::ADDRESS_SIZE,
         span,
         format_args!("{text}"),
         format_args!("PTX ISA 11.1.3 has 32 and 64, but ptxas 13 refuses 32 for every target"),

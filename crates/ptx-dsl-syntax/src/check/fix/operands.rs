@@ -4,6 +4,7 @@ use super::super::Checker;
 use super::super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
+use crate::code;
 use crate::diag::Diagnostic;
 use crate::parse::{Const, fold};
 use crate::print;
@@ -221,7 +222,7 @@ impl Checker {
 
     /// The type of the registers, if several differ from the instruction's type and it makes the instruction legal.
     pub(crate) fn retyped(&mut self, ast: &ast::Instr, errors: &[Diagnostic]) -> Option<String> {
-        if errors.iter().filter(|d| d.code == 407).count() < 2 {
+        if errors.iter().filter(|d| d.code == code::REGISTER_TYPE).count() < 2 {
             return None;
         }
         let have = *self.operand_types(&ast.operands).first()?;

@@ -1,5 +1,6 @@
 //! Errors about statements, functions and declarations of C, with the PTX for them.
 
+use crate::code;
 use crate::diag::Diagnostic;
 use crate::parse::errors::{explained_error, helped_error, noted_error};
 use crate::parse::foreign;
@@ -8,7 +9,7 @@ use crate::span::Span;
 /// `__syncthreads();`: a statement of C. `args`: the text in the parentheses.
 pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
     let d = noted_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{name}(...)` is a C call"),
         format_args!(
@@ -43,7 +44,7 @@ fn in_words(own: &str) -> String {
 /// `if (p) ...`, `for (...)`; `guard`: the guard for the condition. `in_rust`: there are repetitions.
 pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>, in_rust: bool) -> Diagnostic {
     let d = noted_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{word}` is a C keyword"),
         format_args!(
@@ -66,7 +67,7 @@ pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>, in_rust: bo
 /// `asm volatile("...");`
 pub(crate) fn inline_assembly(span: Span, word: &str) -> Diagnostic {
     helped_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{word}` is a C keyword"),
         format_args!("put the instructions here without it and without quotes"),
@@ -76,7 +77,7 @@ pub(crate) fn inline_assembly(span: Span, word: &str) -> Diagnostic {
 /// `__global__ void k() { ... }`
 pub(crate) fn c_function(span: Span, word: &str) -> Diagnostic {
     helped_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{word}` begins a C function"),
         format_args!(
@@ -88,7 +89,7 @@ pub(crate) fn c_function(span: Span, word: &str) -> Diagnostic {
 /// `%r1 = %r2 + %r3;` `own`: the instruction for it.
 pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
     explained_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{sign}` is a C assignment"),
         format_args!(
@@ -101,7 +102,7 @@ pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
 /// `int x`: the words, and the PTX for them.
 pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
     explained_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{words}` begins a C declaration"),
         format_args!("a declaration begins with a state space and a type (PTX ISA 5.4)"),
@@ -112,7 +113,7 @@ pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
 /// `extern __shared__ float x[];` in a function.
 pub(crate) fn c_extern(span: Span, words: &str) -> Diagnostic {
     explained_error(
-        119,
+        code::C_STATEMENT,
         span,
         format_args!("`{words}` begins a C declaration"),
         format_args!("what is `.extern` is declared at module scope (PTX ISA 11.6.1)"),

@@ -1,12 +1,13 @@
 //! Errors of Rust constants: 0155 about their declarations, 0156 where the macro must know a value.
 
+use crate::code;
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use ptx_dsl_isa::constant::RustType;
 use ptx_dsl_isa::constant::{ConstId, Constants, Declaration};
 
 fn declaration(span: Span, message: String, help: String) -> Diagnostic {
-    Diagnostic::error(155, span, message).help(help)
+    Diagnostic::error(code::MALFORMED_CONSTANT, span, message).help(help)
 }
 
 pub(super) fn bad_name(span: Span, name: &str) -> Diagnostic {
@@ -85,20 +86,21 @@ pub(super) fn generic_function(span: Span) -> Diagnostic {
 }
 
 pub(super) fn no_operator(span: Span, operator: &str) -> Diagnostic {
-    Diagnostic::error(155, span, format!("`{operator}` does not take constants of these types"))
+    Diagnostic::error(code::MALFORMED_CONSTANT, span, format!("`{operator}` does not take constants of these types"))
         .note("operators take integers and `f64`; an `f32` cannot be an operand (PTX ISA 4.5)")
         .help("declare constants of one type: integers or `f64`")
 }
 
 pub(super) fn no_count(span: Span) -> Diagnostic {
-    Diagnostic::error(155, span, "this must be a number that is not negative")
+    Diagnostic::error(code::MALFORMED_CONSTANT, span, "this must be a number that is not negative")
         .help("declare an unsigned integer constant")
 }
 
 /// The value of an expression of Rust constants is needed where only a number will do.
 pub(crate) fn unknown_here(span: Span, what: &str, constants: &Constants, id: ConstId) -> Diagnostic {
     let text = format!("{what} must be known to the macro, and only rustc knows this value");
-    let mut finding = Diagnostic::error(156, span, text).note("a macro runs before rustc evaluates constants");
+    let mut finding = Diagnostic::error(code::UNKNOWN_CONSTANT_VALUE, span, text)
+        .note("a macro runs before rustc evaluates constants");
     for Declaration { name, ty, value, .. } in constants.declarations_of(id) {
         let ty = ty.name();
         let example = if ty == "bool" { "true" } else { "16" };
@@ -119,7 +121,7 @@ pub fn unknown_value(declaration: &Declaration) -> Diagnostic {
         _ => "16",
     };
     let ty = ty.name();
-    let d = |message: String| Diagnostic::error(156, *span, message);
+    let d = |message: String| Diagnostic::error(code::UNKNOWN_CONSTANT_VALUE, *span, message);
     match value {
         Some(_) => d(format!("the value of `{name}` is a Rust expression, which only rustc evaluates"))
             .note("`const _: () = assert!(...)` beside the `ptx!` compares a number with the Rust constant")

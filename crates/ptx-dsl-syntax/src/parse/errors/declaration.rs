@@ -3,7 +3,7 @@
 use super::*;
 
 pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = error(143, span, format!("unknown type or attribute `.{name}` in a declaration"));
+    let d = error(code::UNKNOWN_TYPE, span, format!("unknown type or attribute `.{name}` in a declaration"));
     match nearest {
         Some(n) => d.help(format!("did you mean `.{n}`?")),
         None => d.help("put a fundamental type here, such as `.b32`"),
@@ -13,7 +13,7 @@ pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Dia
 /// `head`: the text before the name.
 pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
     helped_error(
-        144,
+        code::DECLARATION_WITHOUT_TYPE,
         span,
         format_args!("this `{space}` declaration has no type"),
         format_args!("write `{head} .b32`, or another type"),
@@ -23,7 +23,7 @@ pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
 /// `.align(16)`, `.align = 16`
 pub(crate) fn alignment_in_brackets(span: Span, number: &str) -> Diagnostic {
     helped_error(
-        110,
+        code::UNEXPECTED_TOKEN,
         span,
         format_args!("`.align` takes a plain number, without `( )` or `=`"),
         format_args!("write `.align {number}`"),
@@ -39,7 +39,7 @@ pub(crate) fn declaration_order(span: Span, space: &str, late: bool, right: &str
         _ => "a declaration is `.space .align N .vec .type name` (PTX ISA 5.4)",
     };
     explained_error(
-        145,
+        code::DECLARATION_ORDER,
         span,
         format_args!("the parts of this declaration are in the wrong order"),
         format_args!("{note}"),

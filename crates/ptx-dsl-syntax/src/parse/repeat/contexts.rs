@@ -1,17 +1,12 @@
 //! What expanded tokens come from: the source token, and the iteration or the use of a piece that made them.
 
 use super::Expanded;
+use crate::code;
 use crate::diag::{Diagnostic, OfUse, Severity, sort};
 use crate::span::Span;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
-
-/// The code of two declarations of a name.
-const DECLARED_TWICE: u16 = 402;
-
-/// A piece is checked by itself for errors with codes below this one: what is left of them comes from its uses.
-pub const CHECKED_ALONE: u16 = 500;
 
 /// What made some tokens.
 #[derive(Debug)]
@@ -173,7 +168,7 @@ impl Expanded {
     pub fn report(&self, found: &mut Vec<Diagnostic>) {
         if !self.diagnostics.is_empty() {
             // what is left out may be what is missing
-            found.retain(|d| d.code != 401 && !(600..700).contains(&d.code));
+            found.retain(|d| d.code != code::UNDECLARED && !d.code.is_flow());
         }
         found.extend(self.diagnostics.iter().cloned());
         *found = self.once(std::mem::take(found));
@@ -186,7 +181,7 @@ impl Expanded {
         let mut out: Vec<Once> = Vec::new();
         let mut known: HashMap<_, usize> = HashMap::new();
         for mut d in found {
-            if d.code == DECLARED_TWICE {
+            if d.code == code::DECLARED_TWICE {
                 // the name is the argument
                 let labels = d.labels.iter_mut().map(|(span, _)| span);
                 for span in std::iter::once(&mut d.span).chain(labels) {
@@ -238,7 +233,7 @@ impl Expanded {
                 && moved_to_no_use
             {
                 let by_its_use =
-                    d.code < CHECKED_ALONE || piece.contains("::") || self.contexts.uses_of(piece) > all.len();
+                    d.code.is_about_statement() || piece.contains("::") || self.contexts.uses_of(piece) > all.len();
                 let argument = d.of_use.take().and_then(|of| of.argument);
                 let (label, piece, others) = (d.labels.len(), piece.clone(), all.len() - 1);
                 d.of_use = Some(Box::new(OfUse { argument, label, piece, others, by_its_use }));

@@ -1,10 +1,11 @@
 //! Errors of repetitions: 0157, of pieces: 0159, and of their uses: 0160.
 
+use crate::code;
 use crate::diag::{Constant, Diagnostic};
 use crate::span::Span;
 
 fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(157, span, message).help(help)
+    Diagnostic::error(code::MALFORMED_REPETITION, span, message).help(help)
 }
 
 pub(super) fn no_body(span: Span, example: &str) -> Diagnostic {
@@ -110,7 +111,7 @@ pub(super) fn register_range(span: Span, stem: &str, first: u32, last: u32) -> D
 }
 
 fn definition(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(159, span, message).help(help)
+    Diagnostic::error(code::MALFORMED_PART, span, message).help(help)
 }
 
 pub(super) fn no_piece(span: Span, layout: bool) -> Diagnostic {
@@ -186,7 +187,7 @@ pub(super) fn kernel_in_part(span: Span) -> Diagnostic {
 }
 
 fn of_use(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(160, span, message).help(help)
+    Diagnostic::error(code::PIECE_USE, span, message).help(help)
 }
 
 pub(super) fn unclosed_use(span: Span) -> Diagnostic {

@@ -8,7 +8,7 @@ use crate::parse::directive::text_of;
 fn expanded(text: &str) -> (String, Vec<u16>) {
     let tokens = lex(text).0.tokens;
     let out = expand(&tokens, tokens.len() as u32);
-    (text_of(&out.tokens), out.diagnostics.iter().map(|d| d.code).collect())
+    (text_of(&out.tokens), out.diagnostics.iter().map(|d| d.code.number).collect())
 }
 
 /// The same without white space.
@@ -115,7 +115,7 @@ fn findings_of_iterations_are_one() {
     let tokens = lex("@for I in 0..3 { x }").0.tokens;
     let out = expand(&tokens, tokens.len() as u32);
     let mut found: Vec<Diagnostic> =
-        out.tokens.iter().map(|token| Diagnostic::error(401, token.span(), "unknown")).collect();
+        out.tokens.iter().map(|token| Diagnostic::error(crate::code::UNDECLARED, token.span(), "unknown")).collect();
     out.report(&mut found);
     let [d] = found.as_slice() else { panic!("{found:?}") };
     let x = tokens.iter().find(|t| t.kind == Tok::Word("x".into())).expect("an x");

@@ -5,6 +5,7 @@ use ptx_dsl::explore::{Explore, Schedule};
 use ptx_dsl::load::{Kernel, Level, Selector};
 use ptx_dsl::trace::Tracer;
 use ptx_dsl::{Checked, Error, Host, Launch, Report};
+use ptx_dsl_frontend::code::{self, Code};
 
 use crate::check;
 
@@ -13,15 +14,6 @@ use super::runs::{Runs, launch_once};
 use super::spec::{Exploration, How};
 use super::values::Value;
 use super::{is_json, json, write};
-
-/// The code of the finding that `tcgen05.fence` is missing.
-const MISSING_FENCE: u16 = 679;
-
-/// A register of `tcgen05.ld` that is read before `tcgen05.wait::ld`.
-const EARLY_READ: u16 = 605;
-
-/// An asynchronous write over what was read, without a proxy fence.
-const READ_OVER: u16 = 641;
 
 /// What a launch did.
 pub struct Outcome {
@@ -99,7 +91,8 @@ fn write_timeline(host: &Host<Tracer>, matches: &ArgMatches) -> Vec<String> {
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
     let host = Host::checked();
-    let host = if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host };
+    let host =
+        if level(matches, code::OVERWRITTEN_WITHOUT_FENCE)? == Some(Level::Deny) { host.read_fences() } else { host };
     let host = if matches.get_flag("strict-shuffles") { host.strict_shuffles() } else { host };
     let host = if matches.get_flag("weak") { host.weak() } else { host };
     Ok(if matches.get_flag("any-layout") { host.any_layout() } else { host })
@@ -146,7 +139,9 @@ fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Resu
         true => host.print_bytes(|bytes| crate::write_out(&json::printed(bytes))),
         false => host.print_bytes(crate::write_bytes),
     };
-    host = host.tensor_fences(!allows(matches, MISSING_FENCE)?).tensor_registers(!allows(matches, EARLY_READ)?);
+    host = host
+        .tensor_fences(!allows(matches, code::NO_TCGEN05_FENCE)?)
+        .tensor_registers(!allows(matches, code::TMEM_LOAD_INCOMPLETE)?);
     host = host.mma_in_order(matches.get_flag("mma-in-order"));
     if let Some(seed) = matches.get_one::<u64>("seed") {
         host = host.seed(*seed);
@@ -230,14 +225,14 @@ fn on_with<M>(
 }
 
 /// Does the last level for it allow a finding?
-fn allows(matches: &ArgMatches, code: u16) -> Result<bool, String> {
+fn allows(matches: &ArgMatches, code: &Code) -> Result<bool, String> {
     Ok(level(matches, code)? == Some(Level::Allow))
 }
 
 /// The last level for a finding, if there is one.
-fn level(matches: &ArgMatches, code: u16) -> Result<Option<Level>, String> {
+fn level(matches: &ArgMatches, code: &Code) -> Result<Option<Level>, String> {
     let levels = check::levels(matches)?;
-    Ok(levels.iter().rev().find(|(_, of)| *of == Selector::Code(code)).map(|(level, _)| *level))
+    Ok(levels.iter().rev().find(|(_, of)| *of == Selector::Code(code.number)).map(|(level, _)| *level))
 }
 
 /// An error as the end of a line that begins with its level.

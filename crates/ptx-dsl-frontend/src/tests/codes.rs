@@ -1,0 +1,89 @@
+//! Every code has an explanation, and its examples have the right findings.
+
+use super::corpus;
+use crate::code;
+use crate::lex::lex;
+
+/// The distinct codes of errors and warnings in a module.
+fn codes(text: &str) -> Vec<u16> {
+    let (lexed, mut diagnostics) = lex(text);
+    diagnostics.extend(crate::compile(&lexed.tokens).diagnostics);
+    let mut codes: Vec<u16> = diagnostics.iter().map(|d| d.code.number).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+#[test]
+fn examples_give_their_code_and_nothing_else() {
+    let mut wrong = Vec::new();
+    for e in code::all().filter(|e| !e.example.is_rust) {
+        let got = codes(&e.wrong());
+        if got != [e.number] {
+            wrong.push(format!("the wrong example of {e} gives {got:?}"));
+        }
+        let got = codes(&e.right());
+        if !got.is_empty() {
+            wrong.push(format!("the right example of {e} gives {got:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The marks in the examples, their helps, and the verdict of ptxas on the right ones.
+#[test]
+fn corpus_of_the_examples() {
+    let cases = corpus::below("crates/ptx-dsl-catalogue/src/examples");
+    let modules = code::all().filter(|e| !e.example.is_rust).count();
+    assert_eq!(cases.len(), 2 * modules, "each module of the folder is an example");
+    corpus::hold(&cases);
+}
+
+/// The names of codes in the sources of a folder, and the numbers in texts: `code::UNDECLARED`, `"[PTX0161] ...`.
+fn names(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
+        if entry.is_dir() {
+            names(&entry, found);
+        } else if entry.extension().is_some_and(|e| e == "rs") && !entry.ends_with("tests.rs") {
+            let source = std::fs::read_to_string(&entry).expect("a source");
+            for before in ["code::", "\"[PTX0"] {
+                let after = source.match_indices(before).map(|(at, _)| &source[at + before.len()..]);
+                let is_of_name = |c: &char| c.is_ascii_uppercase() || c.is_ascii_digit() || *c == '_';
+                found.extend(after.map(|after| after.chars().take_while(is_of_name).collect()));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_code_is_given_somewhere() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut given = std::collections::BTreeSet::new();
+    for folder in [
+        "ptx-dsl-frontend/src",
+        "ptx-dsl-syntax/src",
+        "ptx-dsl-lint/src",
+        "ptx-dsl-codegen/src",
+        "../ptx-dsl-macros/src",
+        "../ptx-dsl-runtime/src/param",
+        "../ptx-dsl/src",
+    ] {
+        names(&crates.join(folder), &mut given);
+    }
+    let catalogue = crates.join("ptx-dsl-catalogue/src");
+    let mut left = Vec::new();
+    for entry in std::fs::read_dir(catalogue).expect("a folder").map(|e| e.expect("an entry").path()) {
+        let Ok(source) = std::fs::read_to_string(&entry) else { continue };
+        for line in source.lines() {
+            if let [name, number, ..] = line.split_whitespace().collect::<Vec<_>>()[..]
+                && number.len() == 3
+                && number.parse::<u16>().is_ok()
+                && !given.contains(name)
+                && !given.contains(number)
+            {
+                left.push(name.to_owned());
+            }
+        }
+    }
+    assert!(left.is_empty(), "no finding has the codes {left:?}");
+}
