@@ -10,7 +10,8 @@ fn parsed(text: &str) -> (Module, Vec<String>) {
     let (lexed, mut diags) = lex(text);
     let (module, more) = parse(&lexed.tokens);
     diags.extend(more);
-    let shown = diags.iter().map(|d| format!("{} {} | {}", d.code.number, &text[lexed.bytes(d.span)], d.message)).collect();
+    let shown =
+        diags.iter().map(|d| format!("{} {} | {}", d.code.number, &text[lexed.bytes(d.span)], d.message)).collect();
     (module, shown)
 }
 
