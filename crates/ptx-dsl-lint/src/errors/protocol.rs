@@ -180,7 +180,11 @@ pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64, looped: 
 
 pub(crate) fn barrier_of_groups(span: Span, id: u64, count: u64, come: u64) -> Diagnostic {
     section(
-        suspicious(code::BARRIER_THREAD_COUNT, span, format!("barrier {id} is for {count} threads, but {come} wait at it here, in no order")),
+        suspicious(
+            code::BARRIER_THREAD_COUNT,
+            span,
+            format!("barrier {id} is for {count} threads, but {come} wait at it here, in no order"),
+        ),
         &format!(
             "the first {count} threads that come pass, whichever warps they are; the others wait for the next ones"
         ),
