@@ -12,7 +12,11 @@ use ptx_dsl_isa::isa::sreg::sreg;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// What is wrong with an argument; `None` for a name whose declaration was reported.
-type Wrong = Option<Diagnostic>;
+type Wrong = Option<Box<Diagnostic>>;
+
+fn wrong(d: Diagnostic) -> Wrong {
+    Some(Box::new(d))
+}
 
 /// May a register of type `given` stand wherever one of type `ty` may? An instruction for integers takes `.b32`, not `.f32`.
 fn fits(given: Ty, ty: Ty) -> bool {
@@ -41,7 +45,7 @@ impl Checker {
                 let ty = self.argument_type(ty)?;
                 match &argument.given.kind {
                     OperandKind::Expr(Expr::Name(word, _)) => self.given_register(argument, word, ty),
-                    _ => Err(Some(errors::not_a(argument, "a register"))),
+                    _ => Err(wrong(errors::not_a(argument, "a register"))),
                 }
             }
             ArgumentKind::Value(ty) => {
@@ -51,7 +55,7 @@ impl Checker {
                         self.given_register(argument, word, ty)
                     }
                     OperandKind::Expr(e) if self.is_constant_of(e, ty) => Ok(()),
-                    _ => Err(Some(errors::not_a(
+                    _ => Err(wrong(errors::not_a(
                         argument,
                         &format!("a register or a constant of type `.{}`", ty.name()),
                     ))),
@@ -65,29 +69,29 @@ impl Checker {
                 OperandKind::Expr(Expr::Name(word, None)) => match self.lookup(&word.text) {
                     Some(Sym::Label(_)) => Ok(()),
                     Some(Sym::Broken) => Err(None),
-                    Some(_) => Err(Some(errors::not_a(argument, "a label"))),
-                    None => Err(Some(self.undeclared(word.span, "label", &word.text))),
+                    Some(_) => Err(wrong(errors::not_a(argument, "a label"))),
+                    None => Err(wrong(self.undeclared(word.span, "label", &word.text))),
                 },
-                _ => Err(Some(errors::not_a(argument, "a label"))),
+                _ => Err(wrong(errors::not_a(argument, "a label"))),
             },
         }
-        .map_err(|wrong| wrong.map(|d| errors::of(d, piece)))
+        .map_err(|wrong| wrong.map(|d| Box::new(errors::of(*d, piece))))
     }
 
     fn argument_type(&mut self, word: &Word) -> Result<Ty, Wrong> {
-        Ty::from_name(word.text.trim_start_matches('.')).ok_or_else(|| Some(errors::no_type(word)))
+        Ty::from_name(word.text.trim_start_matches('.')).ok_or_else(|| wrong(errors::no_type(word)))
     }
 
     fn given_register(&mut self, argument: &Argument, word: &Word, ty: Ty) -> Result<(), Wrong> {
         match self.lookup(&word.text) {
             Some(Sym::Reg(id)) => {
                 let given = self.reg_ty(id);
-                if fits(given, ty) { Ok(()) } else { Err(Some(errors::another_type(argument, given, ty))) }
+                if fits(given, ty) { Ok(()) } else { Err(wrong(errors::another_type(argument, given, ty))) }
             }
             Some(Sym::Broken) => Err(None),
-            Some(other) => Err(Some(errors::not_a_register(argument, &word.text, other.describe()))),
-            None if sreg(&word.text).is_some() => Err(Some(errors::special_register(argument, &word.text))),
-            None => Err(Some(self.undeclared_of(word.span, "register", &word.text, Some(ty)))),
+            Some(other) => Err(wrong(errors::not_a_register(argument, &word.text, other.describe()))),
+            None if sreg(&word.text).is_some() => Err(wrong(errors::special_register(argument, &word.text))),
+            None => Err(wrong(self.undeclared_of(word.span, "register", &word.text, Some(ty)))),
         }
     }
 
@@ -112,14 +116,14 @@ impl Checker {
     /// A variable, a register, or one of them with an offset.
     fn given_address(&mut self, argument: &Argument, space: &Word, ty: Ty) -> Result<(), Wrong> {
         let OperandKind::Expr(e) = &argument.given.kind else {
-            return Err(Some(errors::not_a(argument, "the name of a variable, or a register")));
+            return Err(wrong(errors::not_a(argument, "the name of a variable, or a register")));
         };
         let mut base = e;
         while let Expr::Binary("+" | "-", left, ..) = base {
             base = left;
         }
         let Expr::Name(word, None) = base else {
-            return Err(Some(errors::not_a(argument, "the name of a variable, or a register")));
+            return Err(wrong(errors::not_a(argument, "the name of a variable, or a register")));
         };
         match self.lookup(&word.text) {
             Some(Sym::Var(id)) => {
@@ -132,11 +136,11 @@ impl Checker {
                     _ => &[Space::ParamEntry, Space::ParamFunc],
                 };
                 if !spaces.contains(&var.space) {
-                    return Err(Some(errors::another_space(argument, &word.text, &space.text)));
+                    return Err(wrong(errors::another_space(argument, &word.text, &space.text)));
                 }
                 let bytes = var.ty.bytes();
                 if ty != Ty::B8 && bytes != ty.bytes() {
-                    return Err(Some(errors::another_size(argument, &word.text, bytes, ty)));
+                    return Err(wrong(errors::another_size(argument, &word.text, bytes, ty)));
                 }
                 Ok(())
             }
@@ -145,12 +149,12 @@ impl Checker {
                 if register_fits(given, Ty::U64, false) || register_fits(given, Ty::U32, false) {
                     Ok(())
                 } else {
-                    Err(Some(errors::no_address(argument, given)))
+                    Err(wrong(errors::no_address(argument, given)))
                 }
             }
             Some(Sym::Broken) => Err(None),
-            Some(_) => Err(Some(errors::not_a(argument, "the name of a variable, or a register"))),
-            None => Err(Some(self.undeclared(word.span, "register or variable", &word.text))),
+            Some(_) => Err(wrong(errors::not_a(argument, "the name of a variable, or a register"))),
+            None => Err(wrong(self.undeclared(word.span, "register or variable", &word.text))),
         }
     }
 }
