@@ -1,6 +1,6 @@
 //! The table and the runtime agree on the opcodes that the host runs.
 
-use ptx_dsl::__private::isa::list::SEMANTICS;
+use ptx_dsl::__private::semantics::list::SEMANTICS;
 use ptx_dsl_frontend::isa::Host;
 use ptx_dsl_frontend::opcode::Opcode;
 use ptx_dsl_frontend::table::{FAMILIES, SYSTEM};

@@ -80,9 +80,9 @@ pub fn items(all: &Instances, made: &HashSet<&str>, source: &Source) -> TokenStr
     };
     items.extend(quote! {
         impl<#(#parameters),*> ::core::ops::Deref for #ident<#({ #names }),*> {
-            type Target = ::ptx_dsl::__private::kernel::item::NoInstance;
+            type Target = ::ptx_dsl::__private::kernel_fn::NoInstance;
             fn deref(&self) -> &Self::Target {
-                ::ptx_dsl::__private::kernel::item::NoInstance::none()
+                ::ptx_dsl::__private::kernel_fn::NoInstance::none()
             }
         }
 
@@ -110,7 +110,7 @@ pub fn items(all: &Instances, made: &HashSet<&str>, source: &Source) -> TokenStr
     quote! {
         #exported
         #[allow(unused_imports, unreachable_pub)]
-        pub use ::ptx_dsl::__private::kernel::item::NoInstanceFn as _;
+        pub use ::ptx_dsl::__private::kernel_fn::NoInstanceFn as _;
     }
 }
 

@@ -75,7 +75,7 @@ pub struct Fault {
     pub used: Option<String>,
     /// How to reproduce the fault, if the schedule matters: a Rust expression of a host with a seed or a schedule.
     pub replay: Option<String>,
-    /// The scheduler's decisions up to the fault, if [`Host::record`](crate::Host::record) was set.
+    /// The scheduler's decisions up to the fault, if [`Host::record`](crate::api::host::Host::record) was set.
     pub schedule: Vec<u32>,
     /// The schedule in words. If the launch ran step by step: each change from one warp, or asynchronous operation, to another. With a seed or a
     /// replay too: the last waits that ended early, and clusters that started out of order.

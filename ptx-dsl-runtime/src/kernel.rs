@@ -1,62 +1,11 @@
-//! What the macro emits for a kernel: constants with the image for the interpreter, and in optimised builds its compiled code.
+//! What describes a kernel to the machine: the constants that the macro emits, its variables, and how a region ends.
 
+pub mod flow;
 mod info;
-pub mod item;
 mod origins;
 pub(crate) mod variables;
 
-pub use crate::constant::Const;
-pub use crate::flow::{Flow, Next, Pc, Wait};
-pub use crate::machine::Compiled;
+pub use ptx_dsl_isa::constant::Const;
+pub use flow::{Flow, Next, Pc, Wait};
 pub use info::{KernelInfo, NotYet, ParamInfo, Site};
-pub use item::{KernelFn, Printed, Takes};
 pub use origins::Origins;
-
-use crate::lanes::Level;
-use crate::{Ctx, Fault};
-
-/// A kernel: constants for the launch, the image for the interpreter among them, and its compiled code if there is any.
-pub trait Kernel: 'static {
-    /// Constants for the launch.
-    const INFO: &'static KernelInfo<'static>;
-    /// Its compiled code. An unoptimised crate has none, unless its kernels say `compiled`.
-    fn compiled() -> Option<Compiled> {
-        None
-    }
-}
-
-/// The compiled code of a kernel: the registers of a warp, and the function that runs its regions.
-pub trait CompiledKernel: 'static {
-    /// The registers of one warp. Fragments of a warp own disjoint lanes of it.
-    type Warp: Default + Clone + PartialEq;
-    /// No register is read before it is written, so a warp may start with the values of another.
-    const FRESH: bool = false;
-    /// Its regions are [`Piece`]s.
-    const LARGE: bool = false;
-    /// The kernel's crate is optimised, so a development build compiles the kernel for more than one instruction set too.
-    const OPTIMISED: bool = false;
-    /// A label or description per region.
-    const REGIONS: &'static [&'static str] = &[];
-    /// Are the cohort-uniform registers equal? Warps that differ in them do not merge.
-    #[inline]
-    fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {
-        true
-    }
-    /// Runs regions from `pc` on for the warps `warps`, until they wait, diverge or exit, or their turn is over.
-    fn step(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
-    /// The same for an instruction set: inlined into a `#[target_feature]` function.
-    #[inline(always)]
-    fn step_at<L: Level>(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>> {
-        Self::step(x, pc, warps)
-    }
-}
-
-/// A region of a large kernel, for one warp.
-pub trait Piece {
-    /// The registers of a warp.
-    type Warp;
-    /// As in [`CompiledKernel`].
-    const OPTIMISED: bool = false;
-    /// Runs it for the lanes of `active`. Returns the next region, and in `active` the lanes that go on there.
-    fn run<L: Level>(x: &mut Ctx<'_>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;
-}

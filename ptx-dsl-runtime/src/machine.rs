@@ -19,20 +19,21 @@ pub(crate) mod findings;
 mod fragments;
 pub(crate) mod geometry;
 pub(crate) mod heap;
-mod instruction_sets;
 mod lane_access;
 mod loops;
 mod mbarrier_fast_path;
 mod memory;
 pub(crate) mod polling;
+pub(crate) mod print;
 mod register_pool;
-mod registers;
 mod residents;
 mod role;
+pub mod schedule;
 mod scheduling;
 pub(crate) mod spaces;
 mod starts;
 mod step;
+pub(crate) mod steps;
 mod stepwise;
 pub(crate) mod team;
 pub mod tensor;
@@ -52,25 +53,24 @@ pub use ctx::Ctx;
 
 use std::thread;
 
+use crate::api::host::{Options, Report};
+use crate::api::launch::config::Launch;
 use crate::fault::{Fault, FaultKind};
-use crate::host::{Options, Report};
-use crate::kernel::{CompiledKernel, KernelInfo};
-use crate::launch::config::Launch;
+use crate::kernel::KernelInfo;
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::Cohort;
-use crate::machine::endless::EndlessGuard;
 use crate::machine::fragments::Fragments;
-use crate::machine::geometry::{Geometry, Regions};
+use crate::machine::geometry::Geometry;
 use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
+use crate::machine::steps::Steps;
 use crate::machine::team::Team;
-use crate::mem::global::Global;
-use crate::mem::segment::{self, Segment};
-use crate::monitor::{Event, Monitored, Order};
-use crate::simd::{self, InstructionSet};
-use crate::steps::Steps;
+use crate::memory::global::Global;
+use crate::memory::segment::{self, Segment};
+use crate::numerics::simd::InstructionSet;
+use crate::observe::monitor::{Event, Monitored, Order};
 
 /// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
 const STACK: usize = 8 << 20;
@@ -82,47 +82,6 @@ struct Failure {
     /// Number of the cluster in the grid. `None` if another thread's fault ended this one.
     at: Option<u64>,
     fault: Box<Fault>,
-}
-
-/// The compiled code of a kernel without its type: what all kernels share is compiled here, once.
-pub struct Compiled {
-    /// As the [`CompiledKernel`] says.
-    optimised: bool,
-    regions: &'static [&'static str],
-    /// Makes registers: slots, warps of a slot, warps of a CTA.
-    registers: fn(usize, usize, usize) -> Box<dyn Body>,
-}
-
-impl Clone for Compiled {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl Copy for Compiled {}
-
-impl Compiled {
-    /// The code of this kernel.
-    #[doc(hidden)]
-    pub fn of<K: CompiledKernel>() -> Self {
-        Compiled { optimised: K::OPTIMISED, regions: K::REGIONS, registers: registers::new::<K> }
-    }
-}
-
-impl Code for Compiled {
-    fn body(
-        &self,
-        x: &mut Ctx<'_>,
-        launch: &Launch,
-        (slots, warps, warps_per_cta): (usize, usize, usize),
-    ) -> Box<dyn Body> {
-        x.set = simd::best(self.optimised);
-        x.geometry.regions = Regions::Compiled(self.regions);
-        if !self.optimised {
-            x.scheduling.endless = EndlessGuard::new(launch, endless::UNOPTIMISED);
-        }
-        (self.registers)(slots, warps, warps_per_cta)
-    }
 }
 
 /// A launch that has been checked: a kernel with its code on the engine that runs it, and who watches.

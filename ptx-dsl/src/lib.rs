@@ -157,7 +157,7 @@ pub use ptx_dsl_macros::ptx;
 pub use ptx_dsl_runtime::Arg;
 /// [Example](crate#buffers).
 pub use ptx_dsl_runtime::Buffer;
-pub use ptx_dsl_runtime::kernel::KernelFn;
+pub use ptx_dsl_runtime::KernelFn;
 /// [Example](macro@crate::Param).
 pub use ptx_dsl_runtime::param::Param;
 /// [Example](crate#faults).
@@ -198,9 +198,9 @@ pub mod fault {
 ///
 /// [Example](crate#launches).
 pub mod kernel {
-    pub use ptx_dsl_runtime::kernel::{
-        Compiled, Const, Kernel, KernelInfo, NotYet, Origins, ParamInfo, Printed, Site, Takes,
-    };
+    pub use ptx_dsl_runtime::kernel::{Const, KernelInfo, NotYet, Origins, ParamInfo, Site};
+    pub use ptx_dsl_runtime::kernel_fn::{Printed, Takes};
+    pub use ptx_dsl_runtime::{Compiled, Kernel};
 }
 
 /// The parts of a [`Launch`]: dimensions, progress, cancellation, and why it cannot start.
@@ -226,7 +226,7 @@ pub mod prelude {
     #[cfg(feature = "half")]
     pub use half::{bf16, f16};
     #[doc(hidden)]
-    pub use ptx_dsl_runtime::kernel::item::NoInstanceFn as _;
+    pub use ptx_dsl_runtime::kernel_fn::NoInstanceFn as _;
 }
 
 /// What emitted code names. It may change in every version.

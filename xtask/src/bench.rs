@@ -24,7 +24,7 @@ const UNCHECKED: Variant = Variant {
     label: "unchecked",
     flags: "--cfg ptx_dsl_unchecked",
     profile: None,
-    // mem/bounds.rs in the runtime requires both, so that nobody gets this build by accident
+    // memory/bounds.rs in the runtime requires both, so that nobody gets this build by accident
     environment: &[("PTX_DSL_UNCHECKED_BENCH", "1")],
 };
 const NATIVE: Variant = Variant { label: "native", flags: "-C target-cpu=native", profile: None, environment: &[] };

@@ -253,14 +253,14 @@ pub fn kernel_type(
             #compiled
         }
 
-        impl<#(#parameters),*> #rt::kernel::Printed for #path {
+        impl<#(#parameters),*> #rt::kernel_fn::Printed for #path {
             const PTX: &'static ::core::primitive::str = Self::PTX;
             const ENTRY_PTX: &'static ::core::primitive::str = Self::ENTRY_PTX;
             const NAME: &'static ::core::primitive::str = Self::NAME;
         }
 
         #[allow(clippy::all)]
-        impl<'a, #(#parameters,)* #(#generics),*> #rt::kernel::Takes<'a, (#(#types,)*)> for #path {
+        impl<'a, #(#parameters,)* #(#generics),*> #rt::kernel_fn::Takes<'a, (#(#types,)*)> for #path {
             fn arguments((#(#names,)*): (#(#types,)*)) -> ::std::vec::Vec<#rt::Arg<'a>> {
                 ::std::vec![#(#args),*]
             }
@@ -298,7 +298,7 @@ pub fn kernel_type(
                 __ptx_launch: #rt::Launch,
                 __ptx_args: (#(#types,)*),
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::kernel::item::typed::<Self, __PtxMonitor, _>(__ptx_host, __ptx_launch, __ptx_args)
+                #rt::kernel_fn::typed::<Self, __PtxMonitor, _>(__ptx_host, __ptx_launch, __ptx_args)
             }
 
             /// The kernel as a closure: called with the kernel's arguments, it does what `launch` does. It owns copies of `host` and
@@ -317,7 +317,7 @@ pub fn kernel_type(
                 __ptx_launch: #rt::Launch,
                 __ptx_args: &mut [#rt::Arg<'_>],
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::kernel::item::raw::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, __ptx_args)
+                #rt::kernel_fn::raw::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, __ptx_args)
             }
         }
 

@@ -1,6 +1,6 @@
 //! Code generation: a typed module becomes, for each kernel, a type with its PTX, its image for the interpreter and its launch, and
 //! compiled code: a `CompiledKernel` whose `step` runs one region for some warps. What an instruction does is the runtime's: emitted
-//! code reads operands, calls `runtime::isa::<family>::<opcode>` and stores the results.
+//! code reads operands, calls `runtime::semantics::<family>::<opcode>` and stores the results.
 //!
 //! Stages, each of which reads only what those before it made: `rewrite` (what the engines do not know), `region` (the region graph),
 //! `image`; for compiled code `analysis`, `layout` (how lanes lie), `lower` (the code of a region), `step` (dispatch); `item` (the Rust

@@ -41,7 +41,7 @@ fn function_of(instr: &Instr) -> String {
     name
 }
 
-/// The path of an instruction's function below the runtime's `isa`.
+/// The path of an instruction's function below `semantics` of the runtime.
 pub fn path_of(instr: &Instr) -> String {
     format!("{}::{}", module_of(instr.family), function_of(instr))
 }
@@ -51,7 +51,7 @@ pub fn runtime_function(instr: &Instr) -> TokenStream {
     let rt = RT;
     let family = format_ident!("{}", module_of(instr.family));
     let name = format_ident!("{}", function_of(instr));
-    quote!(#rt::isa::#family::#name)
+    quote!(#rt::semantics::#family::#name)
 }
 
 /// The word with `_` for every character that an identifier cannot have.

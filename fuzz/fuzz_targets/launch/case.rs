@@ -76,7 +76,7 @@ fn contents(size: usize, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The 128 bytes of a tensor map, as `tensor_map/fields.rs` of the runtime lays them out, nearly right: the tensor lies in the buffer of
+/// The 128 bytes of a tensor map, as `memory/tensor_map.rs` of the runtime lays them out, nearly right: the tensor lies in the buffer of
 /// one of the first arguments.
 fn tensor_map(random: &mut Random) -> Vec<u8> {
     let mut map = vec![0u8; 128];

@@ -24,7 +24,7 @@ pub struct MatrixLayout {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenBox {
-    /// The statement of the copy: the index in [`KernelInfo::sites`](crate::KernelInfo::sites).
+    /// The statement of the copy: the index in [`KernelInfo::sites`](crate::kernel::KernelInfo::sites).
     pub site: u32,
     /// Where it is.
     pub at: Option<At>,

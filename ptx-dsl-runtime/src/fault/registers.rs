@@ -1,6 +1,6 @@
 //! The registers that a faulty statement has read.
 
-use crate::qual::Ty;
+use crate::numerics::qual::Ty;
 
 /// The value of a register in a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,7 +17,7 @@ pub struct TensorUnwritten {
     pub rank: u32,
     /// What the thread of the fault does: "load", "read by `tcgen05.mma`".
     pub access: &'static str,
-    /// [`TensorArea::operand`](crate::monitor::TensorArea::operand)
+    /// [`TensorArea::operand`](crate::observe::monitor::TensorArea::operand)
     pub operand: &'static str,
 }
 

@@ -3,7 +3,7 @@
 //! A fact belongs to a register, wherever it is read; the image has a register for each live range. What is loaded from memory counts
 //! as a number, unless an address has been stored there.
 
-use crate::mem::address;
+use crate::memory::address;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, NO_SITE, Place, Register, Source, Transfer, Variable};
 use ptx_dsl_isa::isa::effect::MemoryOp;
 use ptx_dsl_isa::opcode::{Opcode, op};

@@ -1,10 +1,10 @@
 //! Arrivals at barriers of the CTA and of the cluster, and rendezvous of a warp.
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::{Flow, Wait};
+use crate::kernel::flow::{Flow, Wait};
 use crate::machine::ctx::Ctx;
-use crate::monitor::Sync;
-use crate::steps::effect::{Action, Object};
+use crate::machine::steps::effect::{Action, Object};
+use crate::observe::monitor::Sync;
 use crate::sync::barrier::RedOp;
 
 impl Ctx<'_> {

@@ -1,11 +1,11 @@
 //! A kernel's registers and step, as the driver sees them.
 
+use crate::api::launch::config::Launch;
 use crate::fault::Fault;
-use crate::flow::{Next, Pc};
-use crate::launch::config::Launch;
+use crate::kernel::flow::{Next, Pc};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::AddrSpace;
-use crate::qual::Ty;
+use crate::memory::address::AddrSpace;
+use crate::numerics::qual::Ty;
 
 /// The code of a kernel on an engine.
 pub(crate) trait Code: Send + Sync {

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::flow::{Pc, Wait};
+use crate::kernel::flow::{Pc, Wait};
 use crate::machine::tx_log::TxLog;
-use crate::mem::cache_lines::CacheLines;
-use crate::mem::tmem::Tmem;
+use crate::memory::cache_lines::CacheLines;
+use crate::memory::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
 use crate::sync::collector::Collectors;

@@ -6,15 +6,16 @@
 use std::sync::atomic::AtomicU8;
 
 use crate::fault::Fault;
-use crate::lanes::Word;
 use crate::machine::ctx::Ctx;
 use crate::machine::vector_access::ONE_ROW;
-use crate::mem::address::{AddrSpace, Place, decode, decode_common};
-use crate::mem::atomic_bytes;
-use crate::mem::bounds::aligned;
-use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::monitor::{Access, By, Proxy};
-use crate::{Lanes, lanes};
+use crate::memory::address::{AddrSpace, Place, decode, decode_common};
+use crate::memory::atomic_bytes;
+use crate::memory::bounds::aligned;
+use crate::memory::prefetch::{DISTANCE, prefetch};
+use crate::numerics::lanes::Lanes;
+use crate::numerics::lanes::Word;
+use crate::numerics::lanes::lanes;
+use crate::observe::monitor::{Access, By, Proxy};
 
 impl Ctx<'_> {
     /// The bytes at `addr`, if they are in concurrent memory.

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use crate::fault::FaultKind;
 use crate::machine::spaces::{SharedPlace, Spaces};
-use crate::mem::address::Place;
-use crate::monitor::layout::SharedBox;
-use crate::monitor::order::Proxy;
+use crate::memory::address::Place;
+use crate::observe::monitor::layout::SharedBox;
+use crate::observe::monitor::order::Proxy;
 
 /// A copy in flight.
 pub(crate) trait CopyJob: std::fmt::Debug {

@@ -2,7 +2,7 @@
 //!
 //! A kernel with such a loop ends, although it may take long. Of nested loops the outermost counts.
 
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Source};
 use ptx_dsl_isa::opcode::op;
 use std::collections::{HashMap, HashSet};

@@ -20,9 +20,9 @@ use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
-use crate::monitor::Monitored;
-use crate::monitor::order::Order;
-use crate::simd::InstructionSet;
+use crate::numerics::simd::InstructionSet;
+use crate::observe::monitor::Monitored;
+use crate::observe::monitor::order::Order;
 
 /// The machine, as seen by the region that runs on it.
 pub struct Ctx<'a> {
@@ -36,7 +36,7 @@ pub struct Ctx<'a> {
     pub(crate) watched: bool,
     /// The current warp in its CTA.
     pub warp: u32,
-    /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].
+    /// Rows of eight lanes in a warp, 4: see [`crate::numerics::lanes::Level::lanes`].
     pub rows: u8,
     /// The instruction set that kernels run with.
     pub(crate) set: InstructionSet,

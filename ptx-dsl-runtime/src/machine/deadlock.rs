@@ -5,7 +5,7 @@ mod waiting;
 pub(super) use waiting::Waiting;
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Wait;
+use crate::kernel::flow::Wait;
 use crate::machine::cluster::{Cluster, Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::{groups, groups_of_cluster, lanes, threads};

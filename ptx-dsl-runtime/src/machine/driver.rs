@@ -5,14 +5,14 @@
 use std::collections::VecDeque;
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Next;
+use crate::kernel::flow::Next;
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
 use crate::machine::polling;
+use crate::machine::schedule::Choice;
 use crate::machine::team::Verdict;
-use crate::monitor::{Event, Sync};
-use crate::schedule::Choice;
+use crate::observe::monitor::{Event, Sync};
 
 /// Regions a fragment runs before the others of its warp catch up.
 const EPOCH: u32 = 256;

@@ -5,14 +5,14 @@
 //! ([`super::counted`]) gets the time of the limits several times. Progress is that a thread ends, or that memory changes where it had not
 //! changed before ([`super::written`]).
 
-use crate::launch::config::Launch;
+use crate::api::launch::config::Launch;
 
 /// Instructions that a warp may run on the interpreter without progress: what takes a few seconds.
 const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000_000 };
 /// Instructions that all warps together may run without progress.
 const TOGETHER: u64 = 2 * INTERPRETED;
 /// The limit that [`INTERPRETED`] is, for code that rustc has compiled without optimising it: 12 million regions.
-pub(super) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
+pub(crate) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
 /// How often a loop that counts to an end gets the time of the limits.
 const COUNTED: u32 = 16;
 /// Instructions of a warp after which loops are looked at.

@@ -1,7 +1,7 @@
 //! What a monitor has found, if the launch goes on after it.
 
 use crate::fault::Fault;
-use crate::monitor::{Access, Who};
+use crate::observe::monitor::{Access, Who};
 use std::sync::Arc;
 
 /// The findings of a launch so far, in order.

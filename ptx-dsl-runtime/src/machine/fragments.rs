@@ -1,7 +1,7 @@
 //! The fragments of a diverged warp. They run one after the other, the one with the lowest region first: regions are numbered in
 //! reverse postorder, so a fragment that is behind catches up before the join.
 
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 
 /// Groups of lanes of one warp that can run, at different regions.
 #[derive(Debug)]

@@ -1,18 +1,18 @@
 //! The shape of a launch: dimensions, ids of threads, CTAs and clusters, and the kernel's constants.
 
+use crate::api::host::TensorRules;
+use crate::api::launch::config::Launch;
 use crate::fault::At;
-use crate::flow::Pc;
-use crate::host::TensorRules;
 use crate::kernel::KernelInfo;
+use crate::kernel::flow::Pc;
 use crate::kernel::variables::{Variables, mbarrier};
-use crate::launch::config::Launch;
 use crate::machine::counted::is_counted;
 use crate::machine::heap::Heap;
 use crate::machine::loops::Loops;
+use crate::machine::print::Print;
 use crate::machine::role;
-use crate::mem::address;
-use crate::numerics::Numerics;
-use crate::print::Print;
+use crate::memory::address;
+use crate::numerics::accumulation::Numerics;
 use ptx_dsl_isa::image::{Image, Region};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

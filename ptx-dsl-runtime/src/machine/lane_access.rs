@@ -2,9 +2,9 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{self, AddrSpace, Place, resolve};
-use crate::mem::little_endian;
-use crate::monitor::{Access, By, Event, Proxy, Sync};
+use crate::memory::address::{self, AddrSpace, Place, resolve};
+use crate::memory::little_endian;
+use crate::observe::monitor::{Access, By, Event, Proxy, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
 
 /// Are the first bytes of two values the same?

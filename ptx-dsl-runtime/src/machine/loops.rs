@@ -1,6 +1,6 @@
 //! The loops that a region is in, for the report of an endless one: natural loops of the region graph.
 
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 use ptx_dsl_isa::image::{End, Image, NO_SITE, Region};
 
 /// The loops that contain a region.

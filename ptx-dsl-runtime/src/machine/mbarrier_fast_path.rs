@@ -1,15 +1,15 @@
 //! The fast path of mbarrier waits and arrivals: one object in the CTA's own shared memory for all lanes of a warp.
 //!
-//! All other cases, and all faults, go through [`crate::isa::mbarrier`].
+//! All other cases, and all faults, go through [`crate::semantics::mbarrier`].
 
 use crate::fault::Fault;
-use crate::flow::{Pc, Wait};
-use crate::isa::{mbarrier, space};
+use crate::kernel::flow::{Pc, Wait};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, Place, decode_common};
-use crate::monitor::Sync;
-use crate::qual::{Q, q};
-use crate::schedule::Choice;
+use crate::machine::schedule::Choice;
+use crate::memory::address::{AddrSpace, Place, decode_common};
+use crate::numerics::qual::{Q, q};
+use crate::observe::monitor::Sync;
+use crate::semantics::{mbarrier, space};
 use crate::sync::mbarrier::{self as object, Arrive, State};
 
 impl Ctx<'_> {

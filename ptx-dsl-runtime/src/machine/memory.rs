@@ -2,8 +2,8 @@
 
 use crate::fault::FaultKind;
 use crate::machine::cluster::Cluster;
-use crate::mem::cache_lines::CacheLines;
-use crate::mem::global::Global;
+use crate::memory::cache_lines::CacheLines;
+use crate::memory::global::Global;
 
 /// The memories of a launch, as one host thread sees them.
 pub(crate) struct Memory<'a> {

@@ -1,9 +1,9 @@
 //! `setmaxnreg`: the pool of registers of the current CTA.
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Wait;
+use crate::kernel::flow::Wait;
 use crate::machine::ctx::Ctx;
-use crate::steps::effect::{Action, Object};
+use crate::machine::steps::effect::{Action, Object};
 use crate::sync::register_pool::Request;
 
 impl Ctx<'_> {

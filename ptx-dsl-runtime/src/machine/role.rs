@@ -1,6 +1,6 @@
 //! Roles: parts of a kernel that only some of its threads execute, such as a producer.
 
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 use crate::machine::loops::{members, predecessors, statement, successors};
 use ptx_dsl_isa::image::{End, Image};
 

@@ -1,14 +1,14 @@
 //! Time and decisions: turns, the step budget, progress, and the scheduler's choices.
 
-use crate::flow::Pc;
-use crate::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
+use crate::api::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
+use crate::kernel::flow::Pc;
 use crate::machine::endless::EndlessGuard;
 use crate::machine::polling::idle::{IdlePolls, Tests};
 use crate::machine::polling::seen::Polling;
+use crate::machine::schedule::{Choice, Scheduler};
+use crate::machine::steps::{Note, Process, Steps};
 use crate::machine::team::Team;
 use crate::machine::written::Written;
-use crate::schedule::{Choice, Scheduler};
-use crate::steps::{Note, Process, Steps};
 
 /// Regions a cluster runs before another resident one has a turn.
 const SLICE: u64 = 1 << 14;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::machine::cluster::Cluster;
 use crate::machine::memory::Memory;
-use crate::mem::address::Place;
-use crate::mem::atomic_bytes;
+use crate::memory::address::Place;
+use crate::memory::atomic_bytes;
 
 /// A place in global memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

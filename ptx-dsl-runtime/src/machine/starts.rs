@@ -1,8 +1,8 @@
 //! Which pending cluster starts in a free slot: the next one, or any one that the schedule chooses. The CTAs of a grid may start in any order.
 
 use crate::machine::ctx::Ctx;
-use crate::schedule::Choice;
-use crate::steps::Note;
+use crate::machine::schedule::Choice;
+use crate::machine::steps::Note;
 
 /// The most pending clusters of which one is chosen.
 const CHOICES: u64 = 16;

@@ -2,7 +2,7 @@
 //!
 //! Warps that stay together are counted; only when they differ is there a [`Part`] for each group of lanes.
 
-use crate::flow::{Pc, Wait};
+use crate::kernel::flow::{Pc, Wait};
 use crate::machine::cluster::{Cohort, Parked};
 
 /// Lanes `mask` of warp `warp` go on at `pc`, or wait there.

@@ -1,19 +1,19 @@
-//! The driver of launches that run step by step: an [`Explorer`](crate::steps::Explorer) chooses which warp or asynchronous operation
+//! The driver of launches that run step by step: an [`Explorer`](crate::machine::steps::Explorer) chooses which warp or asynchronous operation
 //! makes the next step.
 //!
 //! A step of a warp begins with a visible operation and ends before the next one; its first step has what precedes. The lanes of a diverged warp are one process: those
 //! that are behind run first.
 
 use crate::fault::Fault;
-use crate::flow::{Next, Pc};
+use crate::kernel::flow::{Next, Pc};
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cluster, Cohort};
 use crate::machine::ctx::Ctx;
 use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, time_out_waits, wake};
 use crate::machine::polling::{self, Verdict};
-use crate::monitor::Event;
-use crate::steps::effect::{Action, Object};
-use crate::steps::{Process, Steps};
+use crate::machine::steps::effect::{Action, Object};
+use crate::machine::steps::{Process, Steps};
+use crate::observe::monitor::Event;
 use ptx_dsl_isa::image::NO_SITE;
 
 /// Regions of a step without a visible operation, after which others have a turn.

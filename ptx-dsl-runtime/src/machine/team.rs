@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::launch::config::{DEFAULT_STEP_LIMIT, Launch, Listener, Progress};
+use crate::api::launch::config::{DEFAULT_STEP_LIMIT, Launch, Listener, Progress};
 
 /// A thread whose clusters all wait checks them again after this time: another thread's store may end a `try_wait` loop.
 const RETRY: Duration = Duration::from_millis(1);

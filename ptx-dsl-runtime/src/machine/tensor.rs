@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use crate::fault::FaultKind;
-use crate::mem::tmem::{COLUMNS, LANES, Tmem};
-use crate::monitor::layout::SharedMatrix;
+use crate::memory::tmem::{COLUMNS, LANES, Tmem};
+use crate::observe::monitor::layout::SharedMatrix;
 
 /// A CTA as an operation sees it.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub struct Area {
     pub lanes: Range<usize>,
     /// Columns.
     pub columns: Range<usize>,
-    /// [`TensorArea::operand`](crate::monitor::TensorArea::operand)
+    /// [`TensorArea::operand`](crate::observe::monitor::TensorArea::operand)
     pub operand: &'static str,
 }
 

@@ -1,15 +1,15 @@
 //! Tensor Memory of the current warp: issue checks, allocation, and what is left at exit.
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Wait;
+use crate::kernel::flow::Wait;
 use crate::machine::cluster::Cluster;
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::lanes;
 use crate::machine::findings::Undefined;
-use crate::mem::tmem::{LANES, Tmem};
-use crate::monitor::{TensorAccess, TensorArea, TensorBy, Who};
-use crate::schedule::Choice;
-use crate::steps::{self, effect::Action};
+use crate::machine::schedule::Choice;
+use crate::machine::steps::{self, effect::Action};
+use crate::memory::tmem::{LANES, Tmem};
+use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use crate::sync::collector::Collectors;
 use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
 use std::ops::Range;

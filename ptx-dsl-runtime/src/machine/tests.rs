@@ -1,14 +1,19 @@
 //! The machine with kernels written by hand in the shape the macro emits.
 
-use crate::fault::FaultKind;
-use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, NotYet, ParamInfo, Pc, Site, Wait};
-use crate::launch::{
+use crate::api::host::Host;
+use crate::api::host::Report;
+use crate::api::launch::{
     Arg, CancelHandle, Error, Launch, LaunchError, launch_compiled as launch, scalar, slice, slice_mut,
 };
-use crate::mem::address::AddrSpace;
+use crate::engines::compiled::{CompiledKernel, Kernel};
+use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::kernel::{Flow, KernelInfo, Next, NotYet, ParamInfo, Pc, Site, Wait};
+use crate::machine::Ctx;
+use crate::memory::address::AddrSpace;
+use crate::numerics::lanes::lanes;
 use crate::sync::barrier::RedOp;
 use crate::sync::mbarrier::{self, Arrive, Layout};
-use crate::{Ctx, Fault, Host, Report, lanes};
 
 const REGIONS: &[&str] = &["entry", "LOOP", "DONE", "END"];
 const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70, origin: 0, used_bytes: None };
@@ -22,7 +27,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     const_image: &[1, 2, 3, 4],
     target: "sm_90",
     of_file: false,
-    origins: crate::Origins::NONE,
+    origins: crate::kernel::Origins::NONE,
     sites: &[
         SITE,
         Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, origin: 0, used_bytes: None },

@@ -3,15 +3,16 @@
 //!
 //! An access that fails a check returns `false` or `None`, or the lanes that are left. The caller then takes the slow path, which
 //! diagnoses it. `access` is the number of the access in the kernel, for the access cache of
-//! [`Global`](crate::mem::global::Global).
+//! [`Global`](crate::memory::global::Global).
 
-use crate::Lanes;
-use crate::lanes::{CALLS, Scattered, Word, copied};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, Place, decode, decode_common};
-use crate::mem::bounds::{aligned, part, part_mut, row};
-use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::mem::scattered;
+use crate::memory::address::{AddrSpace, Place, decode, decode_common};
+use crate::memory::bounds::{aligned, part, part_mut, row};
+use crate::memory::prefetch::{DISTANCE, prefetch};
+use crate::memory::scattered;
+use crate::memory::scattered::Scattered;
+use crate::numerics::lanes::Lanes;
+use crate::numerics::lanes::{CALLS, Word, copied};
 
 /// Consecutive elements.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! The wait-for graph of a cluster: missing threads, and the shortest cycle by breadth-first search.
 
-use crate::flow::Wait;
+use crate::kernel::flow::Wait;
 use crate::machine::cluster::{Cluster, Parked};
 use crate::machine::describe::threads;
 

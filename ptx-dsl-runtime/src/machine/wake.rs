@@ -1,8 +1,8 @@
 //! When a wait is over: wakes the parked cohorts of a cluster.
 
-use crate::flow::Wait;
+use crate::kernel::flow::Wait;
 use crate::machine::cluster::{Cluster, Cohort, Parked};
-use crate::mem::little_endian;
+use crate::memory::little_endian;
 use crate::sync::mbarrier;
 
 impl Cluster {

@@ -4,7 +4,7 @@
 //! It is looked at seldom, when a launch has run for long. Memory is divided into parts, and of each the first bytes are compared with what
 //! they were at the last look.
 
-use crate::mem::global::Global;
+use crate::memory::global::Global;
 
 /// The bytes of a part that are compared.
 const BYTES: usize = 64;

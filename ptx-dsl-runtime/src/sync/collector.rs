@@ -2,7 +2,7 @@
 //!
 //! A buffer is a cache: reading it gives what its matrix gives. What matters is whether it holds the matrix of the operation.
 
-use crate::isa::matrix::format::Format;
+use crate::numerics::matrix::format::Format;
 
 /// A buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

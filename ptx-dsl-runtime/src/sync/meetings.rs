@@ -1,7 +1,7 @@
 //! Lanes of a warp that execute a `.sync` instruction at different statements. They meet, as they do on an H100, if the instruction has
 //! the same qualifiers and they name the same members: each lane leaves its operands, and computes its result when all are there.
 
-use crate::Lanes;
+use crate::numerics::lanes::Lanes;
 use rustc_hash::FxHashMap;
 
 /// Operands that an instruction has at most.

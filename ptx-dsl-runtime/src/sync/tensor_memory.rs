@@ -3,7 +3,7 @@
 //! Each operation has a ticket. One of a pair begins when a CTA issues it and takes effect when the peer has issued it too. An
 //! allocation takes effect when there is room, first come, first served; columns are allocated first-fit.
 
-use crate::mem::tmem::{COLUMNS, UNIT};
+use crate::memory::tmem::{COLUMNS, UNIT};
 
 /// The issuer of an operation, for reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -22,14 +22,14 @@ pub fn sreg(register: SpecialRegister) -> TokenStream {
             && let Ok(n) = n.strip_suffix("_64").unwrap_or(n).parse::<u32>()
         {
             let f = format_ident!("{numbered}");
-            return quote!(#rt::isa::sreg::#f(x, l, #n));
+            return quote!(#rt::semantics::sreg::#f(x, l, #n));
         }
     }
     if register == special::warp_sz {
         return quote!(32u64);
     }
     let f = format_ident!("{}", identifier_chars(name));
-    quote!(#rt::isa::sreg::#f(x, l))
+    quote!(#rt::semantics::sreg::#f(x, l))
 }
 
 /// How many words a destination takes in the argument list of a warp function.

@@ -98,7 +98,7 @@ pub fn expression(op: ScalarOp, s: &[TokenStream]) -> TokenStream {
         Op::Fadd => quote!(#rt::lanes::fadd(#a, #b)),
         Op::Fsub => quote!(#rt::lanes::fsub(#a, #b)),
         Op::Fmul => quote!(#rt::lanes::fmul(#a, #b)),
-        Op::Mapa => quote!(#rt::isa::address::mapped_shared(#a, #b, x.rank())),
+        Op::Mapa => quote!(#rt::semantics::address::mapped_shared(#a, #b, x.rank())),
         Op::Ffma => quote!(#rt::lanes::ffma::<L>(#a, #b, #c)),
     }
 }

@@ -119,7 +119,7 @@ impl<'m> RegionBuilder<'_, 'm> {
         let mask = self.active_mask(i);
         let (rows, holds) = self.address_rows(address);
         let (any, name) = (self.if_any_lane(i, &mask), self.name());
-        let space = quote!(#rt::isa::space(#q));
+        let space = quote!(#rt::semantics::space(#q));
         let slow = match &address.guard {
             Some(g) if address.bits == 32 => {
                 let exact = &g.exact;
@@ -172,7 +172,7 @@ impl<'m> RegionBuilder<'_, 'm> {
             quote!(slow_rows::<#t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #uniform_rows, &[#(#all),*], &mut #own)?)
         };
         let (access, cache) = (self.access_method("stretch", "stretch_call"), self.access_cache(first));
-        let look = quote!(x.#access::<#t, #nb, #bytes>(#cache, #rt::isa::space(#q), #mask, #rows));
+        let look = quote!(x.#access::<#t, #nb, #bytes>(#cache, #rt::semantics::space(#q), #mask, #rows));
         let any = self.if_any_lane(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
         // without active lanes nothing is loaded

@@ -32,14 +32,14 @@ impl RegionBuilder<'_, '_> {
             let array = self.array(&address);
             self.code(quote! {
                 let mut #name: [#t; 32] = [0; 32];
-                #rt::lanes::load_near::<#t>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, &mut #name)?;
+                #rt::lanes::load_near::<#t>(x, &#q, #rt::semantics::space(#q), #site, #mask, &#array, &mut #name)?;
             });
             return self.set_arrays(i, dests, &names);
         }
         let (array, d) = (self.address_array(&address), names.len());
         self.code(quote! {
             #(let mut #names: [#t; 32] = [0; 32];)*
-            #rt::lanes::load::<#t, #d>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
+            #rt::lanes::load::<#t, #d>(x, &#q, #rt::semantics::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
         });
         self.set_arrays(i, dests, &names);
     }
@@ -88,7 +88,7 @@ impl RegionBuilder<'_, '_> {
             }
             arrays.push(self.array(&v));
         }
-        let space = quote!(#rt::isa::space(#q));
+        let space = quote!(#rt::semantics::space(#q));
         let mask = self.active_mask(i);
         let any = self.if_any_lane(i, &mask);
         if arrays.len() == 1 && address.affine.is_affine() && address.affine.stride == i64::from(memory / 8) {
@@ -134,7 +134,7 @@ impl RegionBuilder<'_, '_> {
             quote!(None)
         };
         self.code(quote! {
-            let #rest = x.add_lanes::<#t>(#rt::isa::space(#q), #mask, &#addr, &#value, #old);
+            let #rest = x.add_lanes::<#t>(#rt::semantics::space(#q), #mask, &#addr, &#value, #old);
             if #rest != 0 {
                 x.site = #site;
                 #rt::lanes::slow_add::<#t>(x, #q, #rest, &#addr, &#value, #old)?;

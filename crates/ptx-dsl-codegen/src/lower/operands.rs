@@ -116,7 +116,7 @@ impl RegionBuilder<'_, '_> {
             let exact = format_ident!("{}x", v);
             self.code(quote! {
                 let mut #exact: [u32; 32] = [0; 32];
-                for l in 0..32usize { #exact[l] = #rt::isa::sreg::tid_x(x, l) as u32; }
+                for l in 0..32usize { #exact[l] = #rt::semantics::sreg::tid_x(x, l) as u32; }
             });
             Rc::new(Guard { holds: quote!(x.flat()), exact: quote!(#exact[l]) })
         });

@@ -51,7 +51,7 @@ impl Instr {
     }
 }
 
-/// How both engines call the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
+/// How both engines call the host's semantics of an instruction: `runtime::semantics::<family>::<opcode with _ for .>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
     /// Checks and prints; a launch on the host fails with `Error::NotYet`, which says why. The text completes "not yet:".

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::{Response, Work};
 use crate::fault::{Fault, FaultKind};
-use crate::isa::clusterlaunchcontrol::encode;
 use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
-use crate::mem::address::Place;
-use crate::mem::little_endian;
-use crate::monitor::{Agent, By, Event, Order, Sync};
-use crate::schedule::Choice;
-use crate::steps::effect::{Action, Object};
+use crate::machine::schedule::Choice;
+use crate::machine::steps::effect::{Action, Object};
+use crate::memory::address::Place;
+use crate::memory::little_endian;
+use crate::observe::monitor::{Agent, By, Event, Order, Sync};
+use crate::semantics::clusterlaunchcontrol::encode;
 use crate::sync::mbarrier;
 
 /// How many pending clusters a seed chooses from.

@@ -8,11 +8,11 @@ use super::{AsyncOp, AsyncOps, Copy, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
+use crate::machine::schedule::Choice;
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
-use crate::mem::address::{Place, global_address};
-use crate::mem::little_endian;
-use crate::monitor::{Access, Agent, By, Groups, Order, Scope, Sync};
-use crate::schedule::Choice;
+use crate::memory::address::{Place, global_address};
+use crate::memory::little_endian;
+use crate::observe::monitor::{Access, Agent, By, Groups, Order, Scope, Sync};
 use crate::sync::mbarrier;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

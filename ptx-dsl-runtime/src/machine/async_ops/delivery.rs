@@ -4,8 +4,8 @@ use super::{AsyncOp, Copy, Work, cluster_launch, copies, lane_copies, tensor};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::Signal;
 use crate::machine::ctx::Ctx;
-use crate::monitor::Event;
-use crate::schedule::Choice;
+use crate::machine::schedule::Choice;
+use crate::observe::monitor::Event;
 
 /// The longest delay of an operation, in regions.
 const LATEST: u64 = 1024;

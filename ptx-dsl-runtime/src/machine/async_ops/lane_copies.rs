@@ -8,9 +8,9 @@ use super::{AsyncOps, CopiesArrive, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
+use crate::machine::schedule::Choice;
 use crate::machine::spaces::SharedPlace;
-use crate::monitor::{Agent, By, Groups, Order, Proxy, Sync};
-use crate::schedule::Choice;
+use crate::observe::monitor::{Agent, By, Groups, Order, Proxy, Sync};
 use crate::sync::mbarrier::{self, Arrive};
 
 /// Entries in flight after which a warp completes its own before it starts another: a kernel that never waits must not fill memory.

@@ -6,9 +6,9 @@ use crate::machine::cluster::Cta;
 use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
-use crate::mem::address::Place;
-use crate::monitor::layout::name_matrix;
-use crate::monitor::{Agent, By, Order, Sync, TensorArea, TensorBy};
+use crate::memory::address::Place;
+use crate::observe::monitor::layout::name_matrix;
+use crate::observe::monitor::{Agent, By, Order, Sync, TensorArea, TensorBy};
 use crate::sync::mbarrier::{self, Arrive};
 
 const ORDER: &str = "9.7.16.6";

@@ -1,7 +1,7 @@
 //! Control flow of emitted code: turns, branches, waits, and the fragments of diverged warps.
 
 use crate::fault::Fault;
-use crate::flow::{Flow, Pc, Wait};
+use crate::kernel::flow::{Flow, Pc, Wait};
 use crate::machine::ctx::Ctx;
 use crate::machine::step::{Part, Together};
 use ptx_dsl_isa::image::NO_SITE;

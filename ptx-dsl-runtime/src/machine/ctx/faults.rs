@@ -1,7 +1,7 @@
 //! Faults of the current warp.
 
 use crate::fault::{Fault, FaultKind, NearMiss, Side, ThreadId};
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 use crate::machine::endless::Spent;

@@ -1,7 +1,7 @@
 //! Special registers of place, size and time, and the parameters.
 
-use crate::lanes::Word;
 use crate::machine::ctx::Ctx;
+use crate::numerics::lanes::Word;
 
 impl Ctx<'_> {
     /// `%tid`

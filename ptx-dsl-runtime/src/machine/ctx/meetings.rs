@@ -1,10 +1,10 @@
 //! How lanes of the current warp meet others that execute the same instruction at another statement
 //! ([`Meetings`](crate::sync::meetings::Meetings)).
 
-use crate::Lanes;
-use crate::flow::Wait;
+use crate::kernel::flow::Wait;
 use crate::machine::ctx::Ctx;
-use crate::qual::Q;
+use crate::numerics::lanes::Lanes;
+use crate::numerics::qual::Q;
 use crate::sync::meetings::Operands;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};

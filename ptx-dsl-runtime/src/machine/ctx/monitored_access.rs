@@ -3,11 +3,11 @@
 //! The interpreter tells the monitor of an access before it takes a fast path. A monitor that is content with that sees no single
 //! lanes; otherwise the fast paths fail, and the slow path tells it of each lane.
 
-use crate::Lanes;
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, Place, decode};
-use crate::monitor::{Access, By, Offsets, Pieces, Proxy};
-use crate::simd::{InstructionSet, dispatch};
+use crate::memory::address::{AddrSpace, Place, decode};
+use crate::numerics::lanes::Lanes;
+use crate::numerics::simd::{InstructionSet, dispatch};
+use crate::observe::monitor::{Access, By, Offsets, Pieces, Proxy};
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
@@ -58,7 +58,7 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor that warps from `warp` on load from shared memory in several statements, the first of them the current one.
-    /// See [`Monitor::chain`](crate::monitor::Monitor::chain).
+    /// See [`Monitor::chain`](crate::observe::monitor::Monitor::chain).
     pub(crate) fn tell_chain(
         &mut self,
         addr: u64,

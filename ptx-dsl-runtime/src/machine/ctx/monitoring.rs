@@ -4,9 +4,9 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
-use crate::mem::address::{AddrSpace, Place, decode};
-use crate::monitor::layout::SharedMatrix;
-use crate::monitor::{Access, By, Event, Finding, Order, Sync, Who};
+use crate::memory::address::{AddrSpace, Place, decode};
+use crate::observe::monitor::layout::SharedMatrix;
+use crate::observe::monitor::{Access, By, Event, Finding, Order, Sync, Who};
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {

@@ -3,7 +3,7 @@
 use crate::fault::{FaultKind, Object};
 use crate::kernel::ParamInfo;
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{self, FIRST_BUFFER, nearest_segment};
+use crate::memory::address::{self, FIRST_BUFFER, nearest_segment};
 
 /// Addresses below it, and offsets from a null pointer up to it, are near 0.
 const NEAR_NULL: i64 = 1 << 32;

@@ -1,10 +1,10 @@
 //! The operands of a faulty statement in words. Compiled code does not know their registers: the image does.
 
-use crate::Lanes;
 use crate::fault::{Fault, RegisterValue};
-use crate::lanes::Source;
 use crate::machine::ctx::Ctx;
-use crate::qual::Ty;
+use crate::numerics::lanes::Lanes;
+use crate::numerics::lanes::Source;
+use crate::numerics::qual::Ty;
 use ptx_dsl_isa::image::{self, Action, Image, Instr, Region};
 
 /// An operand of a lane, and how many of its bits are known.

@@ -2,10 +2,10 @@
 
 use crate::fault::words::id;
 use crate::machine::ctx::Ctx;
-use crate::mem::address::Place;
-use crate::monitor::{Access, Offsets, Sync};
-use crate::steps::effect::{Action, Object};
-use crate::steps::{Note, Process, Steps};
+use crate::machine::steps::effect::{Action, Object};
+use crate::machine::steps::{Note, Process, Steps};
+use crate::memory::address::Place;
+use crate::observe::monitor::{Access, Offsets, Sync};
 
 impl Ctx<'_> {
     /// The schedule: each change from one process to another, each wait that ends early, and clusters that start out of order.

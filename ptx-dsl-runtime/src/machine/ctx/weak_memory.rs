@@ -2,9 +2,9 @@
 //! store in coherence order.
 
 use crate::machine::ctx::Ctx;
-use crate::mem::address::Place;
-use crate::monitor::weak::{Bytes, WeakMemory};
-use crate::monitor::{Access, By, Proxy};
+use crate::memory::address::Place;
+use crate::observe::monitor::weak::{Bytes, WeakMemory};
+use crate::observe::monitor::{Access, By, Proxy};
 
 impl Ctx<'_> {
     /// What a load reads. `latest` is what memory has.

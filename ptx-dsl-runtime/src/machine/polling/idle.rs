@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::{Key, State, key, looping};
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 use crate::machine::body::Body;
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::flow::Pc;
+use crate::kernel::flow::Pc;
 
 /// A cohort: slot, CTA, warps, lanes.
 pub(super) type Key = (usize, u32, u32, u32, u32);

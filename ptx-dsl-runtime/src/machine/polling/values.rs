@@ -3,9 +3,9 @@
 use crate::fault::words::id;
 use crate::machine::body::PolledRead;
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, FIRST_BUFFER, Place, resolve};
-use crate::monitor::{LastWrite, Writer};
-use crate::qual::Ty;
+use crate::memory::address::{AddrSpace, FIRST_BUFFER, Place, resolve};
+use crate::numerics::qual::Ty;
+use crate::observe::monitor::{LastWrite, Writer};
 
 /// The segment of the variables of the module.
 const MODULE: usize = 1;

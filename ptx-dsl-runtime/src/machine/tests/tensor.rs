@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::fault::TensorOrder;
+use crate::machine::schedule::Choice;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
-use crate::monitor::{ProxyFence, Sync};
-use crate::schedule::Choice;
+use crate::observe::monitor::{ProxyFence, Sync};
 
 /// Appends a decimal digit to the first cell of the column, so that the cell tells who came when.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ const MBAR: u64 = 64;
 fn prepare(x: &mut Ctx<'_>, count: u32) -> Result<(), Box<Fault>> {
     x.cta_mut().tmem.set_allocated(0..32, true);
     // what the operations read
-    x.write(crate::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
+    x.write(crate::memory::address::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
     x.tell_sync(Sync::ProxyFence(ProxyFence::Async { shared: true, global: false }), 1)?;
     let rank = x.rank();
     x.mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)

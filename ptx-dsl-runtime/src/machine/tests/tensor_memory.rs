@@ -3,10 +3,12 @@
 use std::marker::PhantomData;
 
 use super::*;
-use crate::Lanes;
-use crate::isa::tcgen05::{tcgen05_alloc, tcgen05_dealloc, tcgen05_ld, tcgen05_relinquish_alloc_permit, tcgen05_wait};
-use crate::lanes::{Destination, Source};
-use crate::qual::{Q, Ty, q};
+use crate::numerics::lanes::Lanes;
+use crate::numerics::lanes::{Destination, Source};
+use crate::numerics::qual::{Q, Ty, q};
+use crate::semantics::tcgen05::{
+    tcgen05_alloc, tcgen05_dealloc, tcgen05_ld, tcgen05_relinquish_alloc_permit, tcgen05_wait,
+};
 
 #[derive(Debug, Clone, Copy)]
 enum Op {

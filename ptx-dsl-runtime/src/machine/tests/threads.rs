@@ -19,27 +19,52 @@ kernel!(Racy, INFO, |x, pc, ws| {
             let (space, mut wide) = (AddrSpace::Global, [0u64; 32]);
             let addr: [u64; 32] = std::array::from_fn(|l| base + 64 + (l as u64 * 40) % 128 / 8 * 8);
             for mask in [u32::MAX, 0x00ff_f00f] {
-                let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U32]);
-                let at = crate::lanes::addresses([base + 64], 4, 64);
+                let q = crate::numerics::qual::Q::new(
+                    &[crate::numerics::qual::q::global],
+                    &[crate::numerics::qual::Ty::U32],
+                );
+                let at = crate::engines::compiled::lanes::addresses([base + 64], 4, 64);
                 let mut row = [[0; 128]; 1];
-                crate::lanes::slow_stretch::<u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut row)?;
+                crate::engines::compiled::lanes::slow_stretch::<u32, 1, 128>(
+                    x,
+                    q,
+                    mask,
+                    &at,
+                    64,
+                    false,
+                    &[(0, 0)],
+                    &mut row,
+                )?;
                 assert!(x.store_rows(
                     0,
                     space,
                     mask,
                     [base + 68],
-                    &crate::lanes::rows::<u32, 1, 128>(row.each_ref(), 0)
+                    &crate::engines::compiled::lanes::rows::<u32, 1, 128>(row.each_ref(), 0)
                 ));
-                let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
-                let at = crate::lanes::addresses([base + 64, base + 72], 8, 64);
+                let q = crate::numerics::qual::Q::new(
+                    &[crate::numerics::qual::q::global],
+                    &[crate::numerics::qual::Ty::U64],
+                );
+                let at = crate::engines::compiled::lanes::addresses([base + 64, base + 72], 8, 64);
                 let mut rows = [[0; 128]; 2];
-                crate::lanes::slow_stretch::<u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut rows)?;
-                wide = crate::lanes::rows(rows.each_ref(), 0);
+                crate::engines::compiled::lanes::slow_stretch::<u64, 2, 128>(
+                    x,
+                    q,
+                    mask,
+                    &at,
+                    64,
+                    false,
+                    &[(0, 0)],
+                    &mut rows,
+                )?;
+                wide = crate::engines::compiled::lanes::rows(rows.each_ref(), 0);
                 assert!(x.store_rows(0, space, mask, [base + 72, base + 64], &wide));
             }
-            let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
-            crate::lanes::slow_load(x, q, m, &addr, [&mut wide])?;
-            crate::lanes::slow_store(x, q, m, &addr, [&wide])?;
+            let q =
+                crate::numerics::qual::Q::new(&[crate::numerics::qual::q::global], &[crate::numerics::qual::Ty::U64]);
+            crate::engines::compiled::lanes::slow_load(x, q, m, &addr, [&mut wide])?;
+            crate::engines::compiled::lanes::slow_store(x, q, m, &addr, [&wide])?;
             for l in 0..8 {
                 let [v, ..] = x.read(space, base + 64 + l, 1, 0)?;
                 x.write(space, base + 80 + l, 1, [v, 0, 0, 0], 0)?;

@@ -1,0 +1,10 @@
+//! What a program calls: hosts, launches, arguments, buffers, tensor maps, reports.
+
+pub(crate) mod buffer;
+pub(crate) mod dump;
+pub(crate) mod engine;
+pub mod host;
+pub mod kernel_fn;
+pub mod launch;
+pub mod param;
+pub mod tensor_map;

@@ -1,0 +1,192 @@
+//! Launches a kernel: checks dimensions and arguments, builds parameter and global memory, runs the machine.
+
+mod args;
+pub(crate) mod config;
+mod error;
+mod unoptimised;
+
+pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
+pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
+pub use error::{Error, LaunchError};
+
+use crate::api::engine::Engine;
+use crate::api::host::{Host, Options, Report};
+use crate::api::tensor_map::map::Borrowed;
+use crate::engines::compiled::{Compiled, Kernel};
+use crate::engines::interpreter;
+use crate::engines::interpreter::Executable;
+use crate::kernel::{KernelInfo, NotYet};
+use crate::machine::heap::Heap;
+use crate::machine::{self, Code, Grid};
+use crate::memory::address::{FIRST_BUFFER, global_address};
+use crate::memory::segment::Segment;
+use args::{Addresses, place};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Runs a kernel on the host. Results are in the caller's buffers. What follows is compiled here, not in the crates of users.
+pub fn launch<K: Kernel, M>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+    kernel(K::INFO, K::compiled(), host.options(), launch, args)
+}
+
+/// The same without types.
+fn kernel(
+    info: &'static KernelInfo<'static>,
+    compiled: Option<Compiled>,
+    options: &Options,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    run(info, &*code(info, compiled, options)?, options, launch, args)
+}
+
+/// The kernel on the engine that the host asks for. Without a wish: compiled code if there is any; but a monitor sees the
+/// interpreter, and so does a schedule other than round-robin, so that a seed means the same in all builds and with a monitor: the
+/// engines divide kernels into different regions, between which schedules choose.
+fn code(
+    info: &'static KernelInfo<'static>,
+    compiled: Option<Compiled>,
+    options: &Options,
+) -> Result<Arc<dyn Code>, Error> {
+    // the environment speaks of plain hosts in round-robin order
+    let watched = options.monitor().is_some();
+    let plain = !watched && options.takes_the_first();
+    let wanted = if plain { options.wanted_engine() } else { options.asked_engine() };
+    let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
+    match (compiled, wanted) {
+        (_, Some(Engine::Compiled)) if watched => {
+            Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
+        }
+        (Some(_), Some(Engine::Compiled)) if !plain => {
+            Err(missing(Engine::Compiled, "only the interpreter runs a schedule of a seed, a recording or a replay"))
+        }
+        (Some(code), Some(Engine::Compiled)) => Ok(Arc::new(code)),
+        (Some(code), None) if plain => Ok(Arc::new(code)),
+        (None, Some(Engine::Compiled)) => Err(missing(
+            Engine::Compiled,
+            "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
+             of `ptx!`",
+        )),
+        (_, Some(Engine::Interpreted) | None) => {
+            let why = "its crate was built with another version of ptx-dsl";
+            let image = interpreter::decoded(info.image).ok_or_else(|| missing(Engine::Interpreted, why))?;
+            Ok(image)
+        }
+    }
+}
+
+/// Runs a kernel that has no Rust type: `image` is its code, and `info.image` is not read.
+///
+/// # Errors
+/// As [`launch`], and if the host asks for the compiled engine.
+pub fn launch_image<M>(
+    info: &KernelInfo<'_>,
+    image: &Executable,
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    loaded(info, image, host.options(), launch, args)
+}
+
+/// The same without types.
+fn loaded(
+    info: &KernelInfo<'_>,
+    image: &Executable,
+    options: &Options,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    if options.asked_engine() == Some(Engine::Compiled) {
+        let why = "it was loaded at run time";
+        return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
+    }
+    run(info, image, options, launch, args)
+}
+
+/// Runs a kernel that a test writes by hand, with any monitor.
+#[cfg(test)]
+pub(crate) fn launch_compiled<K: Kernel + crate::engines::compiled::CompiledKernel, M>(
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    run(K::INFO, &Compiled::of::<K>(), host.options(), launch, args)
+}
+
+/// Checks a launch, and gives it to the machine.
+fn run(
+    info: &KernelInfo<'_>,
+    code: &dyn Code,
+    options: &Options,
+    mut launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    let began = Instant::now();
+    launch.numerics = options.numerics();
+    launch.tensor = options.tensor();
+    launch.strict_shuffles = options.strict_shuffles();
+    launch.elements = args.iter().map(Arg::element).collect();
+    let mut module = info.global_image.to_vec();
+    let mut maps = Vec::new();
+    let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
+    let mut workspace = [0; 64];
+    let mut heap;
+    let (params, mut segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
+    if launch.cooperative {
+        launch.workspace = global_address(segments.len() as u64, 0);
+        segments.push(Segment::writable(&mut workspace));
+    }
+    if info.heap {
+        heap = vec![0; launch.malloc_heap as usize];
+        launch.heap = Some(Arc::new(Heap::new(global_address(segments.len() as u64, 0), heap.len() as u64)));
+        segments.push(Segment::writable(&mut heap));
+    }
+    let report = machine::run(&Grid { info, code, options, launch: &launch }, params, segments).map_err(Error::Fault);
+    unoptimised::note(began);
+    report
+}
+
+/// Checks the launch, and builds parameter memory and the segments of global memory.
+fn prepare<'s>(
+    info: &KernelInfo<'_>,
+    launch: &Launch,
+    args: &'s mut [Arg<'_>],
+    tensors: &'s mut [Option<Borrowed<'_>>],
+    (module, maps): (&'s mut [u8], &'s mut Vec<Vec<u8>>),
+) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
+    let kernel = || info.name.to_owned();
+    if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
+        return Err(Error::NotYet {
+            kernel: kernel(),
+            instruction: what.into(),
+            why: why.into(),
+            at: info.at(site).map(Box::new),
+        });
+    }
+    let error = |problem| Error::Launch { kernel: kernel(), problem };
+    launch.check(info).map_err(error)?;
+    if args.len() != info.params.len() {
+        let names = info.params.iter().map(|p| p.name.to_owned()).collect();
+        return Err(error(LaunchError::ArgumentCount { given: args.len(), names }));
+    }
+    let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
+    let mut segments = vec![Segment::EMPTY, Segment::writable(module)];
+    let addresses: Addresses<'_> = (FIRST_BUFFER..)
+        .zip(args.iter().zip(info.params))
+        .map(|(segment, (arg, p))| (p.name, arg.address(segment)))
+        .collect();
+    for (index, ((arg, tensor), p)) in args.iter_mut().zip(tensors).zip(info.params).enumerate() {
+        let segment = FIRST_BUFFER + index as u64;
+        let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
+        segments.push(segment);
+        if bytes.len() > p.size as usize {
+            // a tensor map after a pointer lies in a segment after those of the arguments
+            let behind = FIRST_BUFFER + (info.params.len() + maps.len()) as u64;
+            maps.push(std::mem::replace(&mut bytes, global_address(behind, 0).to_le_bytes().to_vec()));
+        }
+        params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+    }
+    segments.extend(maps.iter_mut().map(|map| Segment::writable(map)));
+    Ok((params, segments))
+}

@@ -1,0 +1,313 @@
+//! Kernel arguments: their types, and where each lies in parameter and global memory.
+
+use bytemuck::{NoUninit, Pod};
+
+use crate::api::buffer::{Buffer, offset_in_buffer};
+use crate::api::launch::error::LaunchError;
+use crate::api::param::Param;
+use crate::api::tensor_map::TensorMap;
+use crate::api::tensor_map::map::{Borrowed, MapWithMemory};
+use crate::kernel::ParamInfo;
+use crate::memory::address::global_address;
+use crate::memory::segment::Segment;
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub struct Arg<'a> {
+    kind: Kind<'a>,
+    /// Bytes of an element of a buffer.
+    element: u32,
+}
+
+#[derive(Debug)]
+enum Kind<'a> {
+    Buffer(&'a mut [u8], u64),
+    ReadOnly(&'a [u8], u64),
+    Value(Vec<u8>),
+    TensorMap(&'a (dyn MapWithMemory + 'a)),
+}
+
+impl<'a> Arg<'a> {
+    /// A buffer in global memory: the kernel gets its 64-bit address. It holds the results when the launch returns.
+    ///
+    /// The address is a multiple of 256. The address of a part of a [`Buffer`] has the offset that the part has in the buffer.
+    pub fn buffer(bytes: &'a mut [u8]) -> Self {
+        Arg::of(Kind::Buffer(bytes, 0))
+    }
+
+    /// A buffer that the kernel may only read.
+    pub fn read_only(bytes: &'a [u8]) -> Self {
+        Arg::of(Kind::ReadOnly(bytes, 0))
+    }
+
+    /// A buffer; the kernel gets the address of the byte at `offset`.
+    pub fn buffer_at(bytes: &'a mut [u8], offset: u64) -> Self {
+        Arg::of(Kind::Buffer(bytes, offset))
+    }
+
+    /// The bytes of a parameter passed by value, little endian: a number, a struct, a tensor map.
+    pub fn value(bytes: impl AsRef<[u8]>) -> Self {
+        Arg::of(Kind::Value(bytes.as_ref().to_vec()))
+    }
+
+    /// Sets the size of an element of the buffer, in bytes. Faults then name elements.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Arg;
+    /// let mut bytes = vec![0u8; 64];
+    /// let of_f32 = Arg::buffer(&mut bytes).elements_of(4);
+    /// # drop(of_f32);
+    /// ```
+    pub fn elements_of(mut self, bytes: u32) -> Self {
+        self.element = bytes.max(1);
+        self
+    }
+
+    fn of(kind: Kind<'a>) -> Self {
+        Arg { kind, element: 1 }
+    }
+
+    /// The bytes, and the offset in them, if it is a buffer.
+    fn bytes(&self) -> Option<(&[u8], u64)> {
+        match &self.kind {
+            Kind::Buffer(bytes, offset) => Some((bytes, *offset)),
+            Kind::ReadOnly(bytes, offset) => Some((bytes, *offset)),
+            Kind::Value(_) | Kind::TensorMap(..) => None,
+        }
+    }
+
+    /// The address that the kernel gets, if it is a buffer and lies in this segment.
+    pub(super) fn address(&self, segment: u64) -> Option<u64> {
+        self.bytes().map(|(bytes, offset)| global_address(segment, start(bytes).saturating_add(offset)))
+    }
+
+    /// The memory of its tensor, if it is a tensor map.
+    pub(super) fn borrow(&self) -> Option<Borrowed<'a>> {
+        match self.kind {
+            Kind::TensorMap(map) => Some(map.borrow()),
+            _ => None,
+        }
+    }
+
+    /// Bytes of an element, if it is a buffer.
+    pub(super) fn element(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) => Some(self.element),
+            Kind::Value(_) => None,
+        }
+    }
+}
+
+/// Device memory begins at multiples of it, as that of `cudaMalloc` does.
+const DEVICE_ALIGN: u64 = 256;
+
+/// The offset of these bytes from an aligned address of device memory.
+fn start(bytes: &[u8]) -> u64 {
+    offset_in_buffer(bytes) % DEVICE_ALIGN
+}
+
+/// A typed read-only buffer.
+pub fn slice<T: Pod>(s: &[T]) -> Arg<'_> {
+    Arg::read_only(bytemuck::cast_slice(s)).elements_of(size_of::<T>() as u32)
+}
+
+/// A typed buffer.
+pub fn slice_mut<T: Pod>(s: &mut [T]) -> Arg<'_> {
+    Arg::buffer(bytemuck::cast_slice_mut(s)).elements_of(size_of::<T>() as u32)
+}
+
+/// A typed value.
+pub fn scalar<'a, T: NoUninit>(v: T) -> Arg<'a> {
+    Arg::value(bytemuck::bytes_of(&v))
+}
+
+/// A value with a layout. Bytes between its fields are zero.
+pub fn by_value<'a, T: Param>(v: T) -> Arg<'a> {
+    let mut bytes = vec![0; size_of::<T>()];
+    v.write(&mut bytes);
+    Arg::value(bytes)
+}
+
+/// An argument for a `.ptr` parameter without a Rust type: a slice, vector or array of plain data.
+pub trait IntoBuffer<'a> {
+    /// As an argument.
+    fn into_buffer(self) -> Arg<'a>;
+}
+
+macro_rules! buffers {
+    ($($t:ty $(, $n:ident)?;)*) => { $(
+        impl<'a, T: Pod $(, const $n: usize)?> IntoBuffer<'a> for &'a mut $t {
+            fn into_buffer(self) -> Arg<'a> { slice_mut(&mut self[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> IntoBuffer<'a> for &'a $t {
+            fn into_buffer(self) -> Arg<'a> { slice(&self[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a mut $t> for Arg<'a> {
+            fn from(buffer: &'a mut $t) -> Self { slice_mut(&mut buffer[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a $t> for Arg<'a> {
+            fn from(buffer: &'a $t) -> Self { slice(&buffer[..]) }
+        }
+    )* };
+}
+buffers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
+
+impl<'a> IntoBuffer<'a> for &'a TensorMap<'_> {
+    fn into_buffer(self) -> Arg<'a> {
+        self.into()
+    }
+}
+
+impl<'a> IntoBuffer<'a> for Arg<'a> {
+    fn into_buffer(self) -> Arg<'a> {
+        self
+    }
+}
+
+/// An argument for a plain `.u64`/`.b64` parameter: a number, or a buffer whose address the kernel gets.
+pub trait IntoU64<'a> {
+    /// As an argument.
+    fn into_u64(self) -> Arg<'a>;
+}
+
+impl<'a> IntoU64<'a> for u64 {
+    fn into_u64(self) -> Arg<'a> {
+        scalar(self)
+    }
+}
+
+impl<'a> IntoU64<'a> for Arg<'a> {
+    fn into_u64(self) -> Arg<'a> {
+        self
+    }
+}
+
+macro_rules! pointers {
+    ($($t:ty $(, $n:ident)?;)*) => { $(
+        impl<'a, T: Pod $(, const $n: usize)?> IntoU64<'a> for &'a mut $t {
+            fn into_u64(self) -> Arg<'a> { slice_mut(&mut self[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> IntoU64<'a> for &'a $t {
+            fn into_u64(self) -> Arg<'a> { slice(&self[..]) }
+        }
+    )* };
+}
+pointers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
+
+impl<'a> From<&'a TensorMap<'_>> for Arg<'a> {
+    fn from(map: &'a TensorMap<'_>) -> Self {
+        Arg::of(Kind::TensorMap(map)).elements_of(map.element_bytes())
+    }
+}
+
+/// An argument for a parameter of 128 bytes: the bytes, or a tensor map.
+pub trait IntoMap<'a> {
+    /// As an argument.
+    fn into_map(self) -> Arg<'a>;
+}
+
+impl<'a> IntoMap<'a> for &'a TensorMap<'_> {
+    fn into_map(self) -> Arg<'a> {
+        self.into()
+    }
+}
+
+impl<'a> IntoMap<'a> for [u8; 128] {
+    fn into_map(self) -> Arg<'a> {
+        scalar(self)
+    }
+}
+
+impl<'a> IntoMap<'a> for Arg<'a> {
+    fn into_map(self) -> Arg<'a> {
+        self
+    }
+}
+
+impl From<u64> for Arg<'_> {
+    fn from(value: u64) -> Self {
+        scalar(value)
+    }
+}
+
+/// The address of the buffer of each parameter, by name.
+pub(super) type Addresses<'n> = Vec<(&'n str, Option<u64>)>;
+
+/// Checks one argument against its parameter. Returns its bytes in parameter memory, and its segment.
+pub(super) fn place<'s>(
+    index: usize,
+    p: &ParamInfo<'_>,
+    arg: &'s mut Arg<'_>,
+    tensor: &'s mut Option<Borrowed<'_>>,
+    (segment, addresses): (u64, &Addresses<'_>),
+) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
+    let name = p.name.to_owned();
+    if let (Kind::TensorMap(map), Some(tensor)) = (&arg.kind, tensor) {
+        return place_map(index, p, map.encode(), tensor, (segment, addresses));
+    }
+    if let Kind::Value(v) = &arg.kind {
+        if v.len() != p.size as usize {
+            return Err(LaunchError::ArgumentSize { index, name, given: v.len(), wanted: p.size });
+        }
+        // eight zero bytes are the null pointer
+        if p.pointer.is_some() && v.iter().any(|&b| b != 0) {
+            return Err(LaunchError::ArgumentNotBuffer { index, name });
+        }
+        return Ok((v.clone(), Segment::EMPTY));
+    }
+    let (bytes, offset) = arg.bytes().unwrap_or_default();
+    let len = bytes.len() as u64;
+    if p.size != 8 {
+        return Err(LaunchError::ArgumentNotAddress { index, name, wanted: p.size });
+    }
+    if offset > len {
+        return Err(LaunchError::ArgumentOffset { index, name, offset, len });
+    }
+    let align = p.pointer.unwrap_or(1).max(1);
+    let in_buffer = offset_in_buffer(bytes) + offset;
+    if !in_buffer.is_multiple_of(u64::from(align)) {
+        return Err(LaunchError::ArgumentAlignment { index, name, offset: in_buffer, align });
+    }
+    let start = start(bytes);
+    let memory = match &mut arg.kind {
+        Kind::Buffer(b, _) => match p.read_only {
+            true => Segment::read_only(b),
+            false => Segment::writable(b),
+        },
+        Kind::ReadOnly(b, _) => Segment::read_only(b),
+        Kind::Value(_) | Kind::TensorMap(..) => Segment::EMPTY,
+    };
+    Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
+}
+
+/// The same for a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
+/// the parameter is a pointer.
+fn place_map<'s>(
+    index: usize,
+    p: &ParamInfo<'_>,
+    mut map: [u8; 128],
+    tensor: &'s mut Borrowed<'_>,
+    (segment, addresses): (u64, &Addresses<'_>),
+) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
+    let name = p.name.to_owned();
+    if p.size as usize != map.len() && !(p.size == 8 && p.pointer.is_some()) {
+        return Err(LaunchError::ArgumentSize { index, name, given: map.len(), wanted: p.size });
+    }
+    let (address, segment) = match tensor {
+        Borrowed::ReadOnly(b) => {
+            let start = start(b);
+            (global_address(segment, start), Segment::read_only(b).from(start))
+        }
+        Borrowed::Writable(b) => {
+            let start = start(b);
+            (global_address(segment, start), Segment::writable(b).from(start))
+        }
+        Borrowed::Argument(of) => match addresses.iter().find(|(name, _)| name == of) {
+            Some((_, Some(address))) => (*address, Segment::EMPTY),
+            _ => return Err(LaunchError::TensorMapArgument { index, name, of: of.to_string() }),
+        },
+        Borrowed::Taken => return Err(LaunchError::TensorMapTaken { index, name }),
+    };
+    map[..8].copy_from_slice(&address.to_le_bytes());
+    Ok((map.to_vec(), segment))
+}

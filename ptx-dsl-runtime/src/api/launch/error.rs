@@ -1,0 +1,282 @@
+//! Why a launch failed.
+
+use std::fmt;
+
+use crate::api::engine::Engine;
+use crate::fault::{At, Fault, Where};
+
+/// Why a launch failed. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The dimensions or arguments do not fit the kernel; nothing has run.
+    #[error("error: cannot launch `{kernel}`: {problem}")]
+    Launch {
+        /// name of the kernel
+        kernel: String,
+        /// what does not fit
+        problem: LaunchError,
+    },
+    /// The kernel uses an instruction that the host cannot run yet; nothing has run.
+    #[error("error: the host cannot run `{instruction}` yet: {why}{}", Where(kernel, at.as_deref()))]
+    NotYet {
+        /// name of the kernel
+        kernel: String,
+        /// the instruction
+        instruction: String,
+        /// the reason
+        why: String,
+        /// the statement, if known
+        at: Option<Box<At>>,
+    },
+    /// The kernel cannot run on the engine that [`Host::engine`](crate::api::host::Host::engine) selects; nothing has run.
+    #[error("error: cannot run `{kernel}` on the {engine} engine: {why}")]
+    Engine {
+        /// name of the kernel
+        kernel: String,
+        /// the engine
+        engine: Engine,
+        /// why it cannot
+        why: &'static str,
+    },
+    /// The text is not a schedule ([`Host::schedule`](crate::api::host::Host::schedule)); nothing has run.
+    #[error("error: `{text}` is not a schedule: {why}")]
+    Schedule {
+        /// the text
+        text: String,
+        /// why not
+        why: String,
+    },
+    /// An environment variable has an invalid value; nothing has run.
+    #[error("error: the environment variable `{name}` is `{value}`: {why}")]
+    Environment {
+        /// the variable
+        name: &'static str,
+        /// its value
+        value: String,
+        /// what it should be
+        why: String,
+    },
+    /// The kernel did something undefined, or trapped.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error {
+    /// The fault, if it is one.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Error::Fault(f) => Some(f),
+            _ => None,
+        }
+    }
+}
+
+/// `` 1 argument for the parameters `x`, `n` ``
+fn counted(given: usize, names: &[String]) -> String {
+    let s = |n: usize| if n == 1 { "" } else { "s" };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let given = format!("{given} argument{}", s(given));
+    match names.len() {
+        0 => format!("{given}, but the kernel has no parameters"),
+        n => format!("{given} for {n} parameter{}: {}", s(n), names.join(", ")),
+    }
+}
+
+/// Why dimensions or arguments do not fit the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// A dimension is 0.
+    #[error("the {what} dimensions {dims:?} contain a zero")]
+    Zero {
+        /// Grid, block or cluster
+        what: &'static str,
+        /// As launched
+        dims: [u32; 3],
+    },
+    /// A CTA has at most 1024 threads.
+    #[error("a block of {0} threads, but the limit is 1024")]
+    TooManyThreads(u64),
+    /// A dimension of the CTA is too large.
+    #[error("block dimensions {0:?}: the limits are 1024, 1024 and 64")]
+    BlockTooLong([u32; 3]),
+    /// A dimension of the grid is too large.
+    #[error("grid dimensions {0:?}: the limits are 2^31-1, 65535 and 65535")]
+    GridTooLarge([u32; 3]),
+    /// Not the threads of `.reqntid`
+    #[error("block dimensions {given:?}, but the kernel says `.reqntid {required:?}`")]
+    Reqntid {
+        /// As launched
+        given: [u32; 3],
+        /// What the directive says
+        required: [u32; 3],
+    },
+    /// More threads than `.maxntid` allows
+    #[error("a block of {given} threads, but the kernel says `.maxntid {limit:?}`")]
+    Maxntid {
+        /// As launched
+        given: u64,
+        /// What the directive allows
+        limit: [u32; 3],
+    },
+    /// Not the CTAs of `.reqnctapercluster`
+    #[error("cluster dimensions {given:?}, but the kernel says `.reqnctapercluster {required:?}`")]
+    Reqnctapercluster {
+        /// As launched
+        given: [u32; 3],
+        /// What the directive says
+        required: [u32; 3],
+    },
+    /// More CTAs in a cluster than `.maxclusterrank` allows
+    #[error("a cluster of {given} CTAs, but the kernel says `.maxclusterrank {limit}`")]
+    Maxclusterrank {
+        /// As launched
+        given: u64,
+        /// What the directive allows
+        limit: u32,
+    },
+    /// A cluster has at most 16 CTAs.
+    #[error("a cluster of {0} CTAs, but the limit is 16")]
+    ClusterTooLarge(u64),
+    /// The grid is not a whole number of clusters.
+    #[error("grid dimensions {grid:?} are not a multiple of the cluster dimensions {cluster:?}")]
+    ClusterDividesGrid {
+        /// As launched
+        grid: [u32; 3],
+        /// As launched or by `.reqnctapercluster`
+        cluster: [u32; 3],
+    },
+    /// More shared memory than a CTA can have
+    #[error("{asked} bytes of shared memory ({fixed} of them static), but the limit is 232448")]
+    SharedMemory {
+        /// Static and dynamic bytes
+        asked: u64,
+        /// The static ones
+        fixed: u32,
+    },
+    /// More CTAs than can be resident at the same time
+    #[error("a cooperative launch of {ctas} CTAs, but the limit is 4224")]
+    Cooperative {
+        /// Of the grid
+        ctas: u64,
+    },
+    /// A larger heap than the host has
+    #[error("a heap of {bytes} bytes, but the limit is 4 GiB")]
+    MallocHeap {
+        /// As asked for
+        bytes: u64,
+    },
+    /// More local memory than a CTA can have
+    #[error(
+        "{bytes} bytes of local memory for each of {threads} threads, but the limit is 512 MiB for a block; make the `.local` variables smaller"
+    )]
+    LocalMemory {
+        /// For each thread
+        bytes: u32,
+        /// Of a block
+        threads: u64,
+    },
+    /// More local memory than the host has
+    #[error("{bytes} bytes of local memory for {ctas} CTAs that are resident at the same time, the limit is 8 GiB")]
+    ResidentLocalMemory {
+        /// Of all of them
+        bytes: u64,
+        /// Those of a cluster, or of a cooperative launch
+        ctas: u64,
+    },
+    /// Too many or too few arguments
+    #[error("{}", counted(*given, names))]
+    ArgumentCount {
+        /// As launched
+        given: usize,
+        /// The parameters of the kernel
+        names: Vec<String>,
+    },
+    /// A value of another size than the parameter
+    #[error("argument {index} for `{name}` has {given} bytes, but the parameter has {wanted}")]
+    ArgumentSize {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// As launched
+        given: usize,
+        /// What the kernel has
+        wanted: u32,
+    },
+    /// A buffer for a parameter that holds no address
+    #[error(
+        "argument {index} for `{name}` is a buffer, but the parameter has {wanted} bytes and cannot hold an address"
+    )]
+    ArgumentNotAddress {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// What the kernel has
+        wanted: u32,
+    },
+    /// A value for a pointer
+    #[error(
+        "argument {index} for `{name}` is a value, but the parameter is a pointer and wants a buffer, or eight zero bytes for null"
+    )]
+    ArgumentNotBuffer {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+    },
+    /// A part of a buffer that begins at a less aligned place than `.ptr .align` promises
+    #[error(
+        "argument {index} for `{name}` begins at byte {offset} of its buffer, but `.align` promises a multiple of {align}"
+    )]
+    ArgumentAlignment {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// Where the argument begins in its buffer
+        offset: u64,
+        /// What `.ptr .align` says
+        align: u32,
+    },
+    /// A part that begins after the end of its buffer
+    #[error("argument {index} for `{name}`: offset {offset} is beyond the buffer of {len} bytes")]
+    ArgumentOffset {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// Where the argument begins in its buffer
+        offset: u64,
+        /// The bytes of the buffer
+        len: u64,
+    },
+    /// A tensor map of a tensor that is not an argument
+    #[error("argument {index} for `{name}`: its tensor is that of `{of}`, which is not a parameter with a buffer")]
+    TensorMapArgument {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// The parameter that the tensor names
+        of: String,
+    },
+    /// A tensor map that two arguments have
+    #[error(
+        "argument {index} for `{name}`: another argument has the same tensor map; use `Tensor::argument` in one of them"
+    )]
+    TensorMapTaken {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+    },
+}

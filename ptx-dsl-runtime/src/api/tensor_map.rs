@@ -1,0 +1,12 @@
+//! Tensor maps: what `cp.async.bulk.tensor` has to know of a tensor in global memory (PTX ISA 5.5).
+
+mod builder;
+mod limits;
+pub(crate) mod map;
+#[cfg(test)]
+mod tests;
+
+pub use crate::memory::tensor_map::{ElementType, Fill, Interleave, L2Promotion, Swizzle};
+pub use builder::TensorMapBuilder;
+pub use limits::TensorMapError;
+pub use map::{Tensor, TensorMap};

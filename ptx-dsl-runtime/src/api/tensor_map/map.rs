@@ -1,0 +1,117 @@
+//! A tensor map with the memory of its tensor.
+
+use std::cell::{Ref, RefCell, RefMut};
+
+use bytemuck::Pod;
+
+use crate::memory::tensor_map::Fields;
+
+/// A tensor map with its tensor: the argument for a parameter `.param .align 64 .b8 map[128]`.
+///
+/// [`TensorMap::tiled`] and [`TensorMap::im2col`] start one; [`TensorMapBuilder`](super::TensorMapBuilder) has the fields and limits of
+/// `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. The innermost dimension comes first. A launch makes the tensor a buffer
+/// of global memory and passes the opaque 128 bytes.
+///
+/// ```
+/// # use ptx_dsl_runtime as ptx_dsl;
+/// use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
+///
+/// let x = vec![0u16; 256 * 128];
+/// let map = TensorMap::tiled(&x, ElementType::F16).dims([128, 256]).box_dims([64, 64]).swizzle(Swizzle::B128).build()?;
+/// let error = TensorMap::tiled(&x, ElementType::F16).dims([128, 256]).box_dims([64, 300]).build().unwrap_err();
+/// assert_eq!(error.to_string(), "`boxDim[1]` of the tensor map is 300, but must be from 1 to 256");
+/// # drop(map);
+/// # Ok::<(), ptx_dsl::tensor_map::TensorMapError>(())
+/// ```
+#[derive(Debug)]
+pub struct TensorMap<'a> {
+    pub(super) fields: Fields,
+    pub(super) tensor: Tensor<'a>,
+}
+
+/// The memory of a tensor.
+#[derive(Debug)]
+pub struct Tensor<'a>(Memory<'a>);
+
+#[derive(Debug)]
+enum Memory<'a> {
+    ReadOnly(&'a [u8]),
+    Writable(RefCell<&'a mut [u8]>),
+    Argument(String),
+}
+
+/// The memory of a tensor, while a launch uses it.
+#[derive(Debug)]
+pub(crate) enum Borrowed<'x> {
+    ReadOnly(&'x [u8]),
+    Writable(RefMut<'x, [u8]>),
+    /// That of another argument.
+    Argument(&'x str),
+    /// Another argument uses it.
+    Taken,
+}
+
+impl Tensor<'_> {
+    /// The tensor lies in the buffer of another argument of the launch: that of this parameter.
+    pub fn argument(parameter: impl Into<String>) -> Self {
+        Tensor(Memory::Argument(parameter.into()))
+    }
+
+    /// Its bytes, if they are known before the launch.
+    pub(super) fn len(&self) -> Option<u64> {
+        match &self.0 {
+            Memory::ReadOnly(bytes) => Some(bytes.len() as u64),
+            Memory::Writable(bytes) => Some(Ref::map(bytes.borrow(), |b| &**b).len() as u64),
+            Memory::Argument(_) => None,
+        }
+    }
+}
+
+macro_rules! tensors {
+    ($($t:ty $(, $n:ident)?;)*) => { $(
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a $t> for Tensor<'a> {
+            fn from(elements: &'a $t) -> Self {
+                Tensor(Memory::ReadOnly(bytemuck::cast_slice(&elements[..])))
+            }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a mut $t> for Tensor<'a> {
+            fn from(elements: &'a mut $t) -> Self {
+                Tensor(Memory::Writable(RefCell::new(bytemuck::cast_slice_mut(&mut elements[..]))))
+            }
+        }
+    )* };
+}
+tensors! { [T]; Vec<T>; [T; N], N; }
+
+impl TensorMap<'_> {
+    /// Bytes of an element in memory, or of the smallest piece of a packed type.
+    pub(crate) fn element_bytes(&self) -> u32 {
+        self.fields.element.unit().global
+    }
+}
+
+/// A tensor map, without the lifetime of its tensor.
+pub(crate) trait MapWithMemory: std::fmt::Debug {
+    /// Its memory, for a launch.
+    fn borrow(&self) -> Borrowed<'_>;
+
+    /// The opaque bytes, for a tensor at address 0; the address comes first.
+    fn encode(&self) -> [u8; 128];
+}
+
+impl MapWithMemory for TensorMap<'_> {
+    fn borrow(&self) -> Borrowed<'_> {
+        match &self.tensor.0 {
+            Memory::ReadOnly(bytes) => Borrowed::ReadOnly(bytes),
+            Memory::Argument(name) => Borrowed::Argument(name),
+            Memory::Writable(bytes) => match bytes.try_borrow_mut() {
+                Ok(bytes) => Borrowed::Writable(RefMut::map(bytes, |b| &mut **b)),
+                Err(_) => Borrowed::Taken,
+            },
+        }
+    }
+
+    fn encode(&self) -> [u8; 128] {
+        self.fields.encode()
+    }
+}

@@ -1,0 +1,329 @@
+//! The code of a kernel: its image with functions in place of opcodes.
+
+use super::affine::Rule;
+use super::kinds::KindSet;
+use super::liveness::Liveness;
+use super::loaded::Pending;
+use super::mbarrier::Fast;
+use super::memory::{Access, Compiled};
+use super::nans::AnyNan;
+use super::op::{Op, WarpFunction};
+use super::registers::{Constants, Registers};
+use super::rows::RowFunction;
+use super::shuffle;
+use super::suspects::Suspects;
+use super::watched::{self, Undefined};
+use crate::kernel::Flow;
+use crate::kernel::Pc;
+use crate::machine::geometry::Geometry;
+use crate::memory::address::AddrSpace;
+use crate::numerics::qual::{Q, Qualifiers};
+use crate::numerics::simd::InstructionSet;
+use crate::semantics::list::calls;
+use crate::semantics::warp::Mode;
+use crate::semantics::{Call, Lane, OnRegisters, OnWarp, arith, space};
+use ptx_dsl_isa::image::{self, Action, Guard, Image, Register, Source, Transfer};
+use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The code of a kernel.
+pub(super) struct Code {
+    pub image: Arc<Image>,
+    pub regions: Vec<Region>,
+    pub constants: Constants,
+    /// If the monitor asks for variables.
+    suspects: Option<Arc<Suspects>>,
+    /// By site: loads whose values are followed, if they are.
+    pub followed: Arc<[bool]>,
+    /// Made when lanes part.
+    liveness: OnceLock<Liveness>,
+}
+
+/// A region.
+pub(super) struct Region {
+    pub end: End,
+    pub body: Vec<Instr>,
+    /// The registers that `body` uses.
+    pub registers: KindSet,
+    /// The instruction that may wait, if it ends with one.
+    pub block: Option<Block>,
+    /// What it does beyond one piece of work for each instruction, in instructions: atomic operations take longer.
+    pub work: u64,
+}
+
+/// The work of an atomic operation of a warp, in instructions.
+const ATOMIC: u64 = 64;
+
+fn is_atomic(i: &image::Instr) -> bool {
+    let Action::Opcode { opcode, .. } = i.action else { return false };
+    opcode.entries().next().is_some_and(|entry| entry.instr.effects.memory.is_atomic())
+}
+
+/// How a region ends.
+pub(super) enum End {
+    Goto(Pc),
+    Branch {
+        guard: Guard,
+        taken: Pc,
+        fall: Pc,
+    },
+    /// As the image says.
+    Other,
+}
+
+impl End {
+    fn of(end: &image::End) -> End {
+        match *end {
+            image::End::Goto { to } => End::Goto(to),
+            image::End::Branch { guard, taken, fall } => End::Branch { guard, taken, fall },
+            _ => End::Other,
+        }
+    }
+}
+
+/// An instruction, and how it runs.
+pub(super) struct Instr {
+    pub op: Op,
+    pub run: Run,
+}
+
+/// How an instruction runs.
+pub(super) enum Run {
+    /// Lane by lane.
+    Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
+    /// Warp by warp, or once if all lanes do the same.
+    Warp { function: WarpFunction, once: Once },
+    /// An arrival at an mbarrier object; `drop`: it lowers the expected count.
+    Arrive { function: WarpFunction, drop: bool },
+    /// `mov`.
+    Move { from: u32, to: u32 },
+    /// `mov` of one register or constant.
+    Copy,
+    /// A load, a store, or an addition to memory, of elements in plain registers.
+    Memory { access: Access, compiled: Compiled, function: WarpFunction },
+    /// The host has no such instruction; a launch has refused it.
+    Nothing,
+}
+
+/// When an instruction on warps can run once, if its operands are uniform.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Once {
+    /// Always: its result depends on its operands alone.
+    Always,
+    /// Always, and for affine addresses: it translates them.
+    Translation,
+    /// If all lanes load the same from this state space, which no monitor sees.
+    Load(AddrSpace),
+    Never,
+}
+
+impl Once {
+    fn of(opcode: Opcode, q: Q) -> Once {
+        let space = space(q);
+        match opcode.entries().next() {
+            Some(entry) if entry.instr.effects.translates => Once::Translation,
+            Some(entry) if entry.instr.effects.pure => Once::Always,
+            _ if opcode == op::ld && !space.is_of_lanes() => Once::Load(space),
+            _ => Once::Never,
+        }
+    }
+}
+
+/// The function of an instruction that may wait.
+#[derive(Clone, Copy)]
+pub(super) enum BlockFunction {
+    Lanes(OnWarp<Flow>),
+    Registers(OnRegisters),
+}
+
+/// An instruction that may wait.
+pub(super) struct Block {
+    pub op: Op,
+    pub function: BlockFunction,
+    /// The number of the barrier, if all threads of the CTA take part in it.
+    pub barrier: Option<u32>,
+    /// How it finds its source, if it is a `shfl.sync` of whole warps.
+    pub shuffle: Option<Mode>,
+    /// It is a `mbarrier.try_wait` that may have a fast path.
+    pub waits: bool,
+}
+
+impl Code {
+    /// `variables`: a monitor wants to know what registers and variables hold.
+    pub fn new(image: &Arc<Image>, set: InstructionSet, variables: bool) -> Self {
+        let calls: HashMap<Opcode, Call> = calls().into_iter().collect();
+        let qualifiers: Vec<Q> = image.qualifiers.iter().map(interned).collect();
+        let any_nan = AnyNan::new(image, &qualifiers);
+        let suspects = variables.then(|| Arc::new(Suspects::new(image)));
+        let mut decoder = Decoder {
+            image,
+            calls,
+            qualifiers,
+            any_nan,
+            set,
+            constants: Constants::default(),
+            suspects: suspects.clone(),
+        };
+        let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
+        let followed = if variables { watched::followed(image, &decoder.qualifiers) } else { Arc::default() };
+        Code {
+            image: image.clone(),
+            regions,
+            constants: decoder.constants,
+            suspects,
+            followed,
+            liveness: OnceLock::new(),
+        }
+    }
+
+    /// Registers for a CTA.
+    pub fn registers(&self, geometry: &Geometry<'_>) -> Registers {
+        let mut registers = Registers::new(&self.image, geometry, &self.constants);
+        if let Some(suspects) = &self.suspects {
+            let warps = registers.warps;
+            registers.undefined = Some(Undefined::new(suspects, warps));
+            registers.pending = suspects.loaded.each_ref().map(|of| Pending::new(of, warps));
+        }
+        registers
+    }
+
+    /// Does no thread that is at region `pc` read what this register holds?
+    pub fn is_dead(&self, r: Register, pc: Pc) -> bool {
+        let live = || self.liveness.get_or_init(|| Liveness::new(&self.image));
+        self.image.saved.is_empty() && !live().is_live(pc.into(), r)
+    }
+
+    /// What a region does first if a call returns to it.
+    pub fn results(&self, pc: usize) -> Option<&Transfer> {
+        self.image.regions[pc].results.as_ref()
+    }
+
+    pub fn end(&self, pc: usize) -> &image::End {
+        &self.image.regions[pc].end
+    }
+}
+
+/// The qualifiers as a constant. There are as many as kernels write, and each is made once.
+pub(super) fn interned(set: &image::Qualifiers) -> Q {
+    static ALL: Mutex<Option<HashMap<image::Qualifiers, &'static Qualifiers>>> = Mutex::new(None);
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = all.get_or_insert_default();
+    let qualifiers = match all.get(set) {
+        Some(known) => *known,
+        None => {
+            let new: &'static Qualifiers = Box::leak(Box::new(Qualifiers::new(&set.written, &set.types)));
+            all.insert(set.clone(), new);
+            new
+        }
+    };
+    Q::of(qualifiers)
+}
+
+struct Decoder<'i> {
+    image: &'i Image,
+    calls: HashMap<Opcode, Call>,
+    qualifiers: Vec<Q>,
+    any_nan: AnyNan,
+    set: InstructionSet,
+    constants: Constants,
+    suspects: Option<Arc<Suspects>>,
+}
+
+impl Decoder<'_> {
+    fn region(&mut self, region: &image::Region) -> Region {
+        let block = if let image::End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
+        let used = region.body.iter().flat_map(|i| {
+            let bases = i.sources.iter().filter_map(|s| match s {
+                Source::Address { base, .. } => Some(*base),
+                _ => None,
+            });
+            let results = i.results.iter().flatten().copied();
+            registers(i).into_iter().chain(bases).chain(results).chain(i.guard.map(|g| g.register))
+        });
+        let registers = KindSet::of(used);
+        let body = region.body.iter().map(|i| self.instr(i)).collect();
+        let work = region.instructions().filter(|i| is_atomic(i)).count() as u64 * ATOMIC;
+        Region { end: End::of(&region.end), body, registers, block, work }
+    }
+
+    fn block(&mut self, i: &image::Instr) -> Option<Block> {
+        let Action::Opcode { opcode, qualifiers, .. } = i.action else { return None };
+        let function = match *self.calls.get(&opcode)? {
+            Call::Block(function) => BlockFunction::Lanes(function),
+            Call::Registers(function) => BlockFunction::Registers(function),
+            Call::Lane(_) | Call::Warp(_) => return None,
+        };
+        let effects = opcode.entries().next()?.instr.effects;
+        let barrier = match i.sources[..] {
+            [Source::Constant { value: id @ 0..=15 }]
+                if (effects.barrier, effects.meeting) == (Barrier::Cta, Meeting::Both) =>
+            {
+                Some(id as u32)
+            }
+            _ => None,
+        };
+        let q = self.qualifiers[qualifiers as usize];
+        let shuffle = shuffle::find(opcode, q, i);
+        let waits = Fast::of(opcode, q, i) == Some(Fast::Wait);
+        Some(Block { op: Op::new(i, q, self.suspects.as_deref()), function, barrier, shuffle, waits })
+    }
+
+    fn instr(&mut self, i: &image::Instr) -> Instr {
+        let (run, q) = match i.action {
+            Action::Move { from, to } => (self.movement(i, from, to), Q::NONE),
+            Action::Opcode { opcode, qualifiers, carry_out } => {
+                let q = self.qualifiers[qualifiers as usize];
+                (self.run(i, opcode, q, carry_out), q)
+            }
+        };
+        Instr { op: Op::new(i, q, self.suspects.as_deref()), run }
+    }
+
+    fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run {
+        match (&i.sources[..], &i.results[..]) {
+            ([_], [_]) => Run::Copy,
+            _ => Run::Move { from, to },
+        }
+    }
+
+    /// A memory access in plain registers, and its loops.
+    fn access(&self, i: &image::Instr, opcode: Opcode, q: Q) -> Option<(Access, Compiled)> {
+        let access = Access::of(opcode, q, i, &self.image.registers)?;
+        let compiled = Compiled::of(&access, self.set)?;
+        Some((access, compiled))
+    }
+
+    fn run(&mut self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run {
+        if carry_out && opcode == op::mad {
+            return Run::Lane { one: arith::MAD_CC, rows: None, rule: None, registers: registers(i) };
+        }
+        match self.calls.get(&opcode) {
+            Some(Call::Lane(one)) => {
+                let widths = |r: &Register| self.image.registers[*r as usize];
+                let any_nan = i.results.iter().all(|r| r.is_some_and(|r| self.any_nan.has(r)));
+                let constants = &mut self.constants;
+                let rows = RowFunction::find(opcode, q, i, &self.image.registers, any_nan, self.set, constants);
+                Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
+            }
+            Some(Call::Warp(function)) => match self.access(i, opcode, q) {
+                Some((access, compiled)) => Run::Memory { access, compiled, function: *function },
+                None if let Some(Fast::Arrive { drop }) = Fast::of(opcode, q, i) => {
+                    Run::Arrive { function: *function, drop }
+                }
+                None => Run::Warp { function: *function, once: Once::of(opcode, q) },
+            },
+            _ => Run::Nothing,
+        }
+    }
+}
+
+/// The registers among the operands of an instruction.
+fn registers(i: &image::Instr) -> Vec<Register> {
+    let register = |s: &Source| match s {
+        Source::Register { register } | Source::Not { register } => Some(*register),
+        _ => None,
+    };
+    i.sources.iter().filter_map(register).collect()
+}

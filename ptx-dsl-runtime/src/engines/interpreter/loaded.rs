@@ -1,0 +1,216 @@
+//! Registers that must not be read before an instruction that orders accesses to registers, for the checked host: those that
+//! `tcgen05.ld` writes before `tcgen05.wait::ld` (PTX ISA 9.7.16.8), and those that a thread writes and `wgmma.mma_async` reads before
+//! `wgmma.fence` (9.7.15.7.1). A `mov` copies what it reads, so its result waits as well; a constant waits for nothing, because compilers
+//! insert such copies anywhere.
+
+use super::liveness::register;
+use crate::numerics::qual::{Q, q};
+use ptx_dsl_isa::image::{Action, Image, Instr, Region, Register};
+use ptx_dsl_isa::isa::effect::Tensor;
+use ptx_dsl_isa::isa::{Group, Step};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use std::sync::Arc;
+
+/// Whose registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Rule {
+    /// Those that `tcgen05.ld` loads.
+    #[default]
+    Loads,
+    /// Those that `wgmma.mma_async` reads.
+    Products,
+}
+
+/// What an instruction does with the registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Its results wait from now on.
+    Load,
+    /// They wait no longer.
+    Wait,
+    Copy,
+    /// It must not read them while they wait.
+    Use,
+}
+
+impl Kind {
+    fn of(rule: Rule, i: &Instr, qualifiers: Q) -> Kind {
+        let Action::Opcode { opcode, .. } = i.action else { return Kind::Copy };
+        let effects = opcode.entries().next().map(|e| e.instr.effects);
+        match (rule, effects.map(|e| (e.tensor, e.group))) {
+            (Rule::Loads, Some((Tensor::Load, _))) => Kind::Load,
+            (Rule::Loads, Some((Tensor::Wait, _))) if !qualifiers.has(q::st) => Kind::Wait,
+            (Rule::Products, Some((_, Group::Wgmma(Step::Start)))) => Kind::Use,
+            // with an operand it is a check
+            (Rule::Products, _) if opcode == op::wgmma_fence && i.sources.is_empty() => Kind::Wait,
+            _ if opcode == op::mov => Kind::Copy,
+            // an argument of a device function
+            (Rule::Products, _) if opcode == op::ld && qualifiers.has(q::param_func) => Kind::Copy,
+            (Rule::Loads, _) => Kind::Use,
+            (Rule::Products, _) => Kind::Load,
+        }
+    }
+}
+
+/// The registers of A and D that a `wgmma.mma_async` reads: its first four sources, unless that is a descriptor, and those before the
+/// last one.
+fn fragments<'i>(image: &'i Image, i: &'i Instr) -> impl Iterator<Item = Register> + 'i {
+    let is_word = |r: Register| image.registers.get(r as usize) == Some(&32);
+    let a = if i.sources.first().and_then(register).is_some_and(is_word) { 4 } else { 0 };
+    let end = i.sources.len().saturating_sub(1);
+    let d = end.saturating_sub(i.results.len())..end;
+    i.sources.iter().take(a).chain(&i.sources[d]).filter_map(register)
+}
+
+/// The registers that a rule is about, and copies of them.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Loaded {
+    rule: Rule,
+    /// By register: its number among them.
+    numbers: Vec<Option<u32>>,
+    count: usize,
+}
+
+impl Loaded {
+    pub fn new(rule: Rule, image: &Image) -> Loaded {
+        let mut numbers = vec![None; image.registers.len()];
+        let mut count = 0;
+        let all = || image.regions.iter().flat_map(Region::instructions);
+        loop {
+            let before = count;
+            for i in all() {
+                let has = |r: Register| numbers[r as usize].is_some();
+                // with the copies that are read, or of what is loaded
+                let found: Vec<Register> = match (rule, Kind::of(rule, i, Q::NONE)) {
+                    (Rule::Loads, Kind::Load) => i.results.iter().flatten().copied().collect(),
+                    (Rule::Loads, Kind::Copy) if i.sources.iter().filter_map(register).any(has) => {
+                        i.results.iter().flatten().copied().collect()
+                    }
+                    (Rule::Products, Kind::Use) => fragments(image, i).collect(),
+                    (Rule::Products, Kind::Copy) if i.results.iter().flatten().copied().any(has) => {
+                        i.sources.iter().filter_map(register).collect()
+                    }
+                    _ => continue,
+                };
+                for r in found {
+                    let number: &mut Option<u32> = &mut numbers[r as usize];
+                    if number.is_none() {
+                        *number = Some(count);
+                        count += 1;
+                    }
+                }
+            }
+            if count == before {
+                return Loaded { rule, numbers, count: count as usize };
+            }
+        }
+    }
+
+    fn number(&self, r: Register) -> Option<usize> {
+        self.numbers.get(r as usize).copied().flatten().map(|n| n as usize)
+    }
+}
+
+/// What an instruction does with loaded registers, and which.
+#[derive(Debug)]
+pub(super) struct Touch {
+    pub rule: Rule,
+    kind: Kind,
+    opcode: Option<Opcode>,
+    reads: Vec<Register>,
+    writes: Vec<Register>,
+}
+
+impl Touch {
+    /// `None` if it has none of them.
+    pub fn new(i: &Instr, qualifiers: Q, loaded: &Loaded) -> Option<Touch> {
+        if loaded.count == 0 {
+            return None;
+        }
+        let (rule, kind) = (loaded.rule, Kind::of(loaded.rule, i, qualifiers));
+        let opcode = if let Action::Opcode { opcode, .. } = i.action { Some(opcode) } else { None };
+        let is_loaded = |r: &Register| loaded.number(*r).is_some();
+        let reads: Vec<_> = i.sources.iter().filter_map(register).filter(is_loaded).collect();
+        let writes: Vec<_> = i.results.iter().flatten().copied().filter(is_loaded).collect();
+        let reads_matter = (rule, kind) != (Rule::Products, Kind::Load);
+        let touches = kind == Kind::Wait || reads_matter && !reads.is_empty() || !writes.is_empty();
+        touches.then_some(Touch { rule, kind, opcode, reads, writes })
+    }
+}
+
+/// A value that is not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Value {
+    /// The load, and the register that it loads.
+    pub site: u32,
+    pub opcode: Option<Opcode>,
+    pub from: Register,
+    /// How often the warp has waited before it.
+    waits: u32,
+}
+
+/// The loaded registers of a CTA.
+#[derive(Debug, Clone)]
+pub(super) struct Pending {
+    loaded: Arc<Loaded>,
+    /// By warp: how often it has waited.
+    waits: Vec<u32>,
+    /// By register and warp.
+    values: Vec<Option<Value>>,
+}
+
+impl Pending {
+    /// `None` if nothing is loaded.
+    pub fn new(loaded: &Arc<Loaded>, warps: usize) -> Option<Pending> {
+        let count = loaded.count;
+        let new = || Pending { loaded: loaded.clone(), waits: vec![0; warps], values: vec![None; count * warps] };
+        (count != 0).then(new)
+    }
+
+    /// Nothing is in flight.
+    pub fn reset(&mut self) {
+        self.values.fill(None);
+    }
+
+    fn at(&self, r: Register, w: usize) -> Option<usize> {
+        Some(self.loaded.number(r)? * self.waits.len() + w)
+    }
+
+    fn of(&self, r: Register, w: usize) -> Option<Value> {
+        self.values[self.at(r, w)?].filter(|value| value.waits == self.waits[w])
+    }
+
+    fn set(&mut self, r: Register, w: usize, value: Option<Value>) {
+        if let Some(at) = self.at(r, w) {
+            self.values[at] = value;
+        }
+    }
+
+    /// An instruction runs in warp `w`: the register that it reads too early, with its value.
+    pub fn touch(&mut self, site: u32, touch: &Touch, w: usize) -> Option<(Register, Value)> {
+        match touch.kind {
+            Kind::Wait => self.waits[w] += 1,
+            Kind::Load => {
+                let waits = self.waits[w];
+                touch
+                    .writes
+                    .iter()
+                    .for_each(|&r| self.set(r, w, Some(Value { site, opcode: touch.opcode, from: r, waits })));
+            }
+            Kind::Copy => {
+                let value = touch.reads.iter().find_map(|r| self.of(*r, w));
+                touch.writes.iter().for_each(|r| self.set(*r, w, value));
+            }
+            Kind::Use => {
+                let found = touch.reads.iter().find_map(|r| Some((*r, self.of(*r, w)?)));
+                touch.writes.iter().for_each(|r| self.set(*r, w, None));
+                if let Some((_, value)) = found {
+                    // one report for a load
+                    self.values.iter_mut().filter(|v| **v == Some(value)).for_each(|v| *v = None);
+                }
+                return found;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,101 @@
+//! Which instructions access memory in plain registers.
+
+use crate::memory::address::AddrSpace;
+use crate::numerics::lanes::Word;
+use crate::numerics::qual::{Q, Ty, q};
+use crate::semantics::space;
+use ptx_dsl_isa::image::Instr;
+use ptx_dsl_isa::opcode::{Opcode, op};
+
+/// A memory access of elements in plain registers.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Access {
+    pub(super) kind: Kind,
+    pub(super) space: AddrSpace,
+    /// Of an element of memory: 1, 2, 4 or 8.
+    pub(super) bytes: u32,
+    /// Loaded elements are sign-extended.
+    pub(super) signed: bool,
+    /// Elements: 1, 2 or 4.
+    pub(super) count: usize,
+    /// The entry of the access cache.
+    pub(super) cache: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Load,
+    Store,
+    Add,
+}
+
+impl Access {
+    pub fn of(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> Option<Access> {
+        let kind = match opcode {
+            op::ld => Kind::Load,
+            op::st => Kind::Store,
+            op::atom | op::red if q.has(q::add) => Kind::Add,
+            _ => return None,
+        };
+        let ty = q.ty[0];
+        let bytes = ty.bytes();
+        let plain = q.types == 1 && matches!(ty.bits(), 8 | 16 | 32 | 64) && !q.has(q::L2_cache_hint);
+        let count = if q.has(q::v8) {
+            8
+        } else if q.has(q::v4) {
+            4
+        } else if q.has(q::v2) {
+            2
+        } else {
+            1
+        };
+        let holds = |r: &u32| u32::from(widths[*r as usize]) >= ty.bits();
+        let fits = match kind {
+            Kind::Load => i.sources.len() == 1 && i.results.len() == count && i.results.iter().flatten().all(holds),
+            Kind::Store => i.sources.len() == count + 1,
+            Kind::Add => {
+                let integer = matches!(ty, Ty::U32 | Ty::S32 | Ty::U64);
+                integer && i.sources.len() == 2 && i.results.len() <= 1 && !q.has(q::volatile)
+            }
+        };
+        let counted = if kind == Kind::Add { count == 1 } else { count <= 4 };
+        // the place of the instruction: accesses of one loop differ in it
+        let cache = i.site as usize;
+        let access = Access { kind, space: space(q), bytes, signed: ty.is_signed(), count, cache };
+        (plain && fits && counted).then_some(access)
+    }
+}
+
+impl Access {
+    /// Is it a memory of its own for each lane?
+    pub fn is_local(&self) -> bool {
+        self.space.is_of_lanes()
+    }
+
+    /// Is it memory that no kernel can change?
+    pub fn is_of_constants(&self) -> bool {
+        matches!(self.space, AddrSpace::ParamEntry | AddrSpace::Const)
+    }
+
+    /// Can it run once, where all lanes access one place? `whole`: all lanes run.
+    pub fn is_once(&self, whole: bool) -> bool {
+        whole && self.kind == Kind::Load && !self.is_local()
+    }
+
+    /// Can it run in pieces, at an affine address?
+    pub fn is_in_pieces(&self) -> bool {
+        self.count == 1 && self.kind != Kind::Add && !self.is_local()
+    }
+
+    /// Can it run warp by warp, in memory that lanes share?
+    pub fn is_each(&self) -> bool {
+        !self.is_local()
+    }
+}
+
+/// An element as a register gets it.
+#[inline(always)]
+pub(super) fn extended<T: Word>(v: T, access: &Access) -> u64 {
+    let unused = 64 - 8 * T::BYTES as u32;
+    if access.signed { ((v.widen() << unused).cast_signed() >> unused).cast_unsigned() } else { v.widen() }
+}

@@ -1,0 +1,130 @@
+//! What a loop on rows works on, and the forms of instructions that have one.
+
+use super::super::registers::Row;
+use super::kind::Kind;
+use crate::numerics::qual::Q;
+use crate::numerics::simd::InstructionSet;
+use std::cell::Cell;
+
+/// The most operands of a form.
+pub(super) const OPERANDS: usize = 4;
+
+/// The most operands of a loop, which may be that of two instructions.
+pub(super) const LOOP_OPERANDS: usize = 5;
+
+/// What an instruction computes in one lane.
+pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
+
+/// Where the rows of an operand or a result are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// The row for warp 0 of the CTA.
+    pub first: u32,
+    /// The rows of the other warps follow; else it is that of all.
+    pub by_warp: bool,
+}
+
+/// Where the operands and results of an instruction are.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Places {
+    pub sources: [Place; LOOP_OPERANDS],
+    pub result: Place,
+    /// The second result, if something needs it.
+    pub second: Option<Place>,
+    /// All lanes get a result, not only those that run: nothing reads it in others.
+    pub all: bool,
+}
+
+/// What loops need: this many warps, and this many rows of each kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Needs {
+    pub warps: usize,
+    words: usize,
+    longs: usize,
+    predicates: usize,
+}
+
+impl Needs {
+    /// What a loop needs to run for any of the warps of a CTA.
+    pub fn of(rows: &RowLoop, places: &Places, warps: usize) -> Needs {
+        let mut needs = Needs { warps, ..Needs::default() };
+        let results = [Some(places.result), places.second];
+        let results = rows.results.iter().zip(results.into_iter().flatten());
+        for (kind, place) in rows.sources.iter().zip(places.sources).chain(results) {
+            let end = place.first as usize + if place.by_warp { warps } else { 1 };
+            let rows = match kind {
+                Kind::P => &mut needs.predicates,
+                Kind::L => &mut needs.longs,
+                Kind::H | Kind::W | Kind::F => &mut needs.words,
+            };
+            *rows = (*rows).max(end);
+        }
+        needs
+    }
+
+    /// Those of both.
+    pub fn and(self, other: Needs) -> Needs {
+        Needs {
+            warps: self.warps.min(other.warps),
+            words: self.words.max(other.words),
+            longs: self.longs.max(other.longs),
+            predicates: self.predicates.max(other.predicates),
+        }
+    }
+}
+
+/// What loops work on: rows of registers.
+pub(super) struct Loop<'c> {
+    pub words: &'c [Cell<Row<u32>>],
+    pub longs: &'c [Cell<Row<u64>>],
+    pub predicates: &'c [Cell<u32>],
+    /// The first warp.
+    pub lo: u32,
+    /// The lanes of each warp that run.
+    pub masks: &'c [u32],
+}
+
+impl Loop<'_> {
+    /// Are all rows that loops need inside?
+    #[inline(always)]
+    pub fn has(&self, needs: &Needs) -> bool {
+        self.lo as usize + self.masks.len() <= needs.warps
+            && needs.words <= self.words.len()
+            && needs.longs <= self.longs.len()
+            && needs.predicates <= self.predicates.len()
+    }
+}
+
+/// A loop compiled for one instruction set, whose rows must be inside. Only [`super::forms`] makes them, for each set.
+pub(super) type Compiled = unsafe fn(&Loop<'_>, &Places);
+
+/// A loop with the places of its operands and results.
+pub(super) type Call = (Compiled, Places);
+
+/// A loop: the kinds of its operands and results.
+pub(super) struct RowLoop {
+    pub sources: &'static [Kind],
+    pub results: &'static [Kind],
+    /// For AVX-512 and AVX2; elsewhere than on x86-64 twice the same.
+    pub compiled: [Compiled; 2],
+}
+
+impl RowLoop {
+    /// The loop for an instruction set that has loops.
+    pub fn compiled(&self, set: InstructionSet) -> Compiled {
+        match set {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            InstructionSet::Avx512 => self.compiled[0],
+            _ => self.compiled[1],
+        }
+    }
+}
+
+/// A form of an instruction, and its loop.
+pub(super) struct Form {
+    /// The qualifiers: sets that mean the same.
+    pub sets: &'static [Q],
+    /// One lane.
+    pub one: One,
+    pub rows: RowLoop,
+}

@@ -1,0 +1,188 @@
+//! Control flow: the regions of a cohort, and the lanes of a diverged one.
+//!
+//! Warps that are together run a region at a time. Where lanes part, the groups of lanes at each region run by themselves, the one
+//! with the lowest region first: regions are numbered in reverse postorder, so a group that is behind catches up before the join.
+//! Lanes that come to an instruction that may wait go back to the driver, as does everything when the turn is over.
+
+mod ends;
+mod groups;
+
+use super::calls;
+use super::code::{Code, End};
+use super::plan::{self, Plans};
+use super::registers::Registers;
+use super::runner::{Masks, Runner, runs_apart};
+use super::visible::Begin;
+use crate::fault::Fault;
+use crate::kernel::flow::{Next, Pc};
+use crate::machine::ctx::Ctx;
+use crate::semantics::Done;
+use groups::Group;
+use ptx_dsl_isa::image::NO_SITE;
+use std::sync::Arc;
+
+/// What a step needs besides registers; kept from step to step.
+pub(super) struct Stepper {
+    /// Groups that do not run now.
+    groups: Vec<Group>,
+    /// By region.
+    plans: Vec<Plans>,
+    sides: [Masks; 2],
+    /// By region, with a seed: with what does it begin?
+    begins: Arc<[Begin]>,
+}
+
+impl Stepper {
+    pub fn new(regions: usize, begins: Arc<[Begin]>) -> Self {
+        let plans = (0..regions).map(|_| Plans::new()).collect();
+        Stepper { groups: Vec::new(), plans, sides: [[0; 32]; 2], begins }
+    }
+}
+
+/// Where lanes go on after a region: all of them there, or where the groups say.
+type After = Option<Pc>;
+
+type Stepped = Result<Next, Box<Fault>>;
+
+/// Runs the current cohort.
+pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper, x: &mut Ctx<'_>) -> Stepped {
+    let (lo, hi) = (x.cur.lo as usize, x.cur.hi as usize);
+    loop {
+        let apart = runs_apart(x);
+        if !apart {
+            registers.begin(lo, hi);
+        }
+        stepper.groups.clear();
+        let mut step = Step {
+            code,
+            groups: &mut stepper.groups,
+            plans: &mut stepper.plans,
+            // here, so that it need not be moved
+            r: Runner::new(&code.image, registers, x),
+            known: false,
+            in_group: false,
+            sides: &mut stepper.sides,
+            begins: &stepper.begins,
+        };
+        match step.run() {
+            Ok(Next::Exit) if x.start_next_cluster() => match apart {
+                true => registers.reset(),
+                false => registers.restart(),
+            },
+            next => {
+                if !apart {
+                    registers.end(lo, hi);
+                }
+                return next;
+            }
+        }
+    }
+}
+
+struct Step<'s, 'a> {
+    code: &'s Code,
+    groups: &'s mut Vec<Group>,
+    plans: &'s mut [Plans],
+    r: Runner<'s, 'a>,
+    /// `groups` has all lanes of these warps that do not run.
+    known: bool,
+    /// The running lanes are a group.
+    in_group: bool,
+    /// The lanes that jump at a branch, and those that do not.
+    sides: &'s mut [Masks; 2],
+    begins: &'s [Begin],
+}
+
+impl Step<'_, '_> {
+    fn run(&mut self) -> Stepped {
+        let mut pc = self.r.x.cur.pc;
+        loop {
+            // all warps are together here
+            self.r.together();
+            self.known = self.r.whole() && !self.r.apart && !self.r.x.scheduling.probing;
+            self.begin(pc)?;
+            let Some(region) = self.code.regions.get(usize::from(pc)) else { return Ok(Next::Exit) };
+            let next = match &region.block {
+                Some(block) => self.block(pc, block)?,
+                None => match self.region(pc)? {
+                    Some(next) => Some(next),
+                    None => match self.parted()? {
+                        Some(next) => Some(next),
+                        None => self.r.x.go(),
+                    },
+                },
+            };
+            pc = match next {
+                Some(next) if self.r.x.diverged() => return Ok(Next::Go(next)),
+                Some(next) => next,
+                None => return Ok(Next::Split),
+            };
+        }
+    }
+
+    /// The running lanes begin a region: counts its instructions, and tells the monitor.
+    #[inline(always)]
+    fn begin(&mut self, pc: Pc) -> Done {
+        let warps = self.r.warps;
+        let (length, work) =
+            self.code.regions.get(usize::from(pc)).map_or((0, 0), |region| (region.body.len() + 1, region.work));
+        self.r.x.scheduling.endless.instructions += length as u64 * warps;
+        self.r.x.scheduling.endless.work += work * warps;
+        self.r.x.turn_of(pc, warps)?;
+        match self.begins.get(usize::from(pc)) {
+            None | Some(Begin::Hidden) => {}
+            Some(begin) => self.r.x.scheduling.comes_to_visible(pc, *begin == Begin::Test),
+        }
+        if self.r.x.monitor.wants().events {
+            self.tell_region(pc);
+        }
+        Ok(())
+    }
+
+    /// Tells the monitor of the region, if there is one.
+    #[inline(never)]
+    fn tell_region(&mut self, pc: Pc) {
+        let Some(region) = self.code.regions.get(usize::from(pc)) else { return };
+        let ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
+        let site = ops.map(|op| op.site).find(|site| *site != NO_SITE);
+        let warps = (self.r.lo as u32, self.r.active[0], self.r.n as u32);
+        self.r.x.tell_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
+    }
+
+    /// Runs a region.
+    fn region(&mut self, pc: Pc) -> Result<After, Box<Fault>> {
+        let (code, at) = (self.code, usize::from(pc));
+        if self.r.apart {
+            self.warp_by_warp(at)?;
+        } else {
+            if let Some(results) = code.results(at) {
+                let active = self.r.active;
+                calls::give_results(&mut self.r, results, &active)?;
+            }
+            self.plans[at].run(&mut self.r, code, at)?;
+        }
+        match code.regions[at].end {
+            End::Goto(to) => Ok(Some(to)),
+            End::Branch { guard, taken, fall } => {
+                if self.r.registers.undefined.as_ref().is_some_and(|u| !u.is_empty()) {
+                    self.r.watch_branch(guard, &code.image.regions[at].name)?;
+                }
+                self.branch(guard, taken, fall)
+            }
+            End::Other => self.transfer(at),
+        }
+    }
+
+    /// Runs the body of a region, where each warp runs by itself.
+    #[inline(never)]
+    fn warp_by_warp(&mut self, at: usize) -> Done {
+        let code = self.code;
+        self.r.for_warps(|r| {
+            if let Some(results) = code.results(at) {
+                let active = r.active;
+                calls::give_results(r, results, &active)?;
+            }
+            plan::run_from(r, &code.regions[at].body, 0)
+        })
+    }
+}

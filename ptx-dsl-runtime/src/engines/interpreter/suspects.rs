@@ -1,0 +1,184 @@
+//! Registers that a thread may read before it has written them: those that are live where the kernel starts, and those whose values
+//! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
+
+use super::liveness::{Liveness, register};
+use super::loaded::{Loaded, Rule};
+use crate::numerics::qual::{Q, q};
+use ptx_dsl_isa::image::{Action, Image, Instr, Region, Register, Source};
+use ptx_dsl_isa::isa::effect;
+use ptx_dsl_isa::isa::{Group, Host, Step};
+use ptx_dsl_isa::opcode::op;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How the lanes of a result are undefined, where those of sources are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carry {
+    /// Never. Also where the operands are parts of the result.
+    Never,
+    /// If a source is.
+    Any,
+    /// If all sources are: `mov` that packs or unpacks.
+    All,
+    /// If the source is that the predicate selects: `selp`.
+    Selected,
+    /// If the source is in the lane that it comes from: `shfl`. When it runs, not before.
+    Shuffled,
+    /// As a product of matrices hands them on: [`Sums`].
+    Sums,
+}
+
+impl Carry {
+    pub fn of(i: &Instr) -> Carry {
+        let Action::Opcode { opcode, .. } = i.action else { return Carry::All };
+        let Some(instr) = opcode.entries().next().map(|e| e.instr) else { return Carry::Never };
+        let effects = &instr.effects;
+        let zero = |s: &Source| matches!(s, Source::Constant { value: 0 });
+        let computes = instr.host == Host::Lane && effects.carry == effect::Carry::None && !effects.selectors;
+        match (opcode, &i.sources[..]) {
+            (op::selp, _) => Carry::Selected,
+            (op::shfl | op::shfl_sync, _) => Carry::Shuffled,
+            _ if instr.adds_products() => Carry::Sums,
+            (op::mul | op::mad | op::mul24 | op::mad24, [a, b, ..]) if zero(a) || zero(b) => Carry::Never,
+            // the same register twice may be a way to write zero
+            (_, [a, b, ..]) if a == b => Carry::Never,
+            _ if (computes || effects.translates) && !effects.merges => Carry::Any,
+            _ => Carry::Never,
+        }
+    }
+}
+
+/// Where a product of matrices has its factors and the sums that it adds to, among its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sums {
+    /// The registers of the right factor. Its result is undefined in all lanes if one of them is: each row has a product with it.
+    pub factor: Range<usize>,
+    /// The old sum of the first result. A lane of a result is undefined if that of its old sum is.
+    pub first: usize,
+    /// The predicate without which the old sums do not count.
+    pub adds: Option<usize>,
+}
+
+impl Sums {
+    /// `None` if the places are not known: with scales or metadata, or with sums of another type than the results.
+    pub fn new(i: &Instr, qualifiers: Q, widths: &[u32]) -> Option<Sums> {
+        let Action::Opcode { opcode, .. } = i.action else { return None };
+        let instr = opcode.entries().next().map(|e| e.instr).filter(|instr| instr.adds_products())?;
+        let results = i.results.len();
+        if instr.effects.group == Group::Wgmma(Step::Start) {
+            // the old sums stand before the last source, which says what is held
+            let first = i.sources.len().checked_sub(1 + results)?;
+            let is_predicate = |s: &Source| register(s).is_some_and(|r| widths.get(r as usize) == Some(&1));
+            let adds = i.sources.iter().position(is_predicate);
+            // a constant one stands behind the descriptor of B
+            let fragment = i.sources.first().and_then(register).is_some_and(|r| widths.get(r as usize) == Some(&32));
+            let behind = if fragment { 5 } else { 2 } + if opcode == op::wgmma_mma_async_sp { 2 } else { 0 };
+            return Some(Sums { factor: 0..0, first, adds: Some(adds.unwrap_or(behind)) });
+        }
+        let types = qualifiers.types();
+        let types = types.get(..qualifiers.written())?;
+        let dense = instr.operands.last().is_some_and(|o| o.name == "c") && !qualifiers.has(q::block_scale);
+        let first = i.sources.len().checked_sub(results).filter(|_| dense && types.first() == types.last())?;
+        // with 16 rows A has twice as many registers as B
+        let factor = if first.is_multiple_of(3) { 2 * first / 3..first } else { first / 2..first };
+        Some(Sums { factor, first, adds: None })
+    }
+}
+
+/// The registers of a kernel that are watched.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Suspects {
+    /// By register.
+    found: Vec<bool>,
+    /// The bits of all registers.
+    pub widths: Arc<[u32]>,
+    /// Those that wait for `tcgen05.wait::ld`, and for `wgmma.fence`.
+    pub loaded: [Arc<Loaded>; 2],
+}
+
+impl Suspects {
+    pub fn new(image: &Image) -> Suspects {
+        let mut found = vec![false; image.registers.len()];
+        let live = Liveness::new(image);
+        let start = |r: &usize| live.is_live(0, *r as Register);
+        (0..found.len()).filter(start).for_each(|r| found[r] = true);
+        if found.contains(&true) {
+            while spread(image, &mut found) {}
+        }
+        let widths = image.registers.iter().map(|width| u32::from(*width)).collect();
+        Suspects { found, widths, loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))) }
+    }
+
+    #[inline]
+    pub fn has(&self, r: Register) -> bool {
+        self.found.get(r as usize) == Some(&true)
+    }
+
+    /// All of them.
+    pub fn registers(&self) -> impl Iterator<Item = Register> + '_ {
+        (0..).zip(&self.found).filter(|(_, found)| **found).map(|(r, _)| r)
+    }
+}
+
+/// Adds the results of instructions that carry on what they read. False if there are no more.
+fn spread(image: &Image, found: &mut [bool]) -> bool {
+    let mut changed = false;
+    for i in image.regions.iter().flat_map(Region::instructions) {
+        let reads = i.sources.iter().filter_map(register).any(|r| found[r as usize]);
+        if reads && Carry::of(i) != Carry::Never {
+            for r in i.results.iter().flatten() {
+                changed |= !std::mem::replace(&mut found[*r as usize], true);
+            }
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx_dsl_isa::image::{End, Guard};
+    use ptx_dsl_isa::opcode::Opcode;
+
+    fn instr(opcode: Opcode, guard: Option<Guard>, sources: &[Register], result: Register) -> Instr {
+        let action = Action::Opcode { opcode, qualifiers: 0, carry_out: false };
+        let sources = sources.iter().map(|r| Source::Register { register: *r }).collect();
+        Instr { action, site: 0, guard, sources, results: vec![Some(result)] }
+    }
+
+    fn suspects(regions: Vec<(Vec<Instr>, End)>) -> Vec<Register> {
+        let region = |(body, end)| Region { name: String::new(), results: None, body, end, branch: 0 };
+        let image =
+            Image { registers: vec![32; 8], regions: regions.into_iter().map(region).collect(), ..Image::default() };
+        let found = Suspects::new(&image);
+        found.registers().collect()
+    }
+
+    #[test]
+    fn registers_that_are_live_at_the_start_and_what_comes_from_them() {
+        let guard = Some(Guard { register: 0, holds: true });
+        let exit = || End::Exit {};
+        // written under a guard, read without one
+        assert_eq!(suspects(vec![(vec![instr(op::ld, None, &[], 0), instr(op::ld, guard, &[], 1)], exit())]), []);
+        let all = vec![
+            instr(op::ld, None, &[], 0),
+            instr(op::ld, guard, &[], 1),
+            instr(op::add, None, &[1, 0], 2),
+            instr(op::and, None, &[1, 0], 3),
+            instr(op::sub, None, &[1, 1], 4),
+        ];
+        assert_eq!(suspects(vec![(all, exit())]), [1, 2]);
+        // written on one of two ways
+        let branch = End::Branch { guard: Guard { register: 0, holds: true }, taken: 1, fall: 2 };
+        let first = |end| (vec![instr(op::ld, None, &[], 0)], end);
+        let ways = vec![
+            first(branch),
+            (vec![instr(op::ld, None, &[], 5)], End::Goto { to: 2 }),
+            (vec![instr(op::st, None, &[5], 6)], exit()),
+        ];
+        assert_eq!(suspects(ways.clone()), [5]);
+        let mut both = ways;
+        both[0].0.push(instr(op::ld, None, &[], 5));
+        assert_eq!(suspects(both), []);
+    }
+}

@@ -1,0 +1,209 @@
+//! What the checked host keeps of undefined registers: the instructions that are watched, and the lanes that hold what no instruction
+//! of their thread has written.
+
+use super::liveness::{Walk, register};
+use super::loaded::Touch;
+use super::suspects::{Carry, Sums, Suspects};
+use crate::numerics::lanes::Lanes;
+use crate::numerics::qual::{Q, q};
+use ptx_dsl_isa::image::{Action, Image, Instr, NO_SITE, Register, Source};
+use ptx_dsl_isa::isa::effect::{self, MemoryOp};
+use ptx_dsl_isa::opcode::op;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a watched instruction does with registers that may be undefined.
+#[derive(Debug)]
+pub(super) struct Watched {
+    /// Its registers may be undefined from the start, or not loaded yet: it is watched always, others once an instruction of the CTA has
+    /// made an undefined value.
+    pub always: bool,
+    pub carry: Carry,
+    /// If it is a product of matrices.
+    pub sums: Option<Sums>,
+    /// Its sources that have to be defined, with what they are.
+    pub needed: Vec<(Register, &'static str)>,
+    /// What it stores, if it is a store: the first one and the end among its sources.
+    pub stored: Option<(usize, usize)>,
+    /// Its guard decides what happens to memory or other threads.
+    pub effect: bool,
+    /// What it does with registers that wait for another instruction.
+    pub touches: Vec<Touch>,
+}
+
+impl Watched {
+    pub fn new(i: &Instr, qualifiers: Q, suspects: &Suspects) -> Box<Watched> {
+        let guard = i.guard.map(|g| g.register);
+        let mut all = i.sources.iter().filter_map(register).chain(guard).chain(i.results.iter().flatten().copied());
+        let touches: Vec<_> = suspects.loaded.iter().filter_map(|of| Touch::new(i, qualifiers, of)).collect();
+        let always = !touches.is_empty() || all.any(|r| suspects.has(r));
+        let effects = match i.action {
+            Action::Opcode { opcode, .. } => opcode.entries().next().map(|e| e.instr.effects),
+            Action::Move { .. } => None,
+        };
+        let memory = effects.map_or(MemoryOp::None, |e| e.memory);
+        let barrier = effects.is_some_and(|e| e.barrier != effect::Barrier::None);
+        let needed = i.sources.iter().filter_map(|source| match *source {
+            Source::Address { base, .. } => Some((base, "used as an address")),
+            Source::Register { register } if barrier => Some((register, "used as an operand of a barrier")),
+            _ => None,
+        });
+        let stores = memory.stores() && i.sources.len() > 1;
+        Box::new(Watched {
+            always,
+            carry: Carry::of(i),
+            sums: Sums::new(i, qualifiers, &suspects.widths),
+            needed: needed.collect(),
+            stored: stores.then_some((1, i.sources.len())),
+            effect: barrier || memory != MemoryOp::None,
+            touches,
+        })
+    }
+}
+
+/// The loads whose values are followed, by site: `ld`, and `atom.exch`, which gives the old value and puts another one in its place.
+/// A load whose value nothing reads is a finding at once.
+pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
+    let mut read = vec![false; image.registers.len()];
+    for at in 0..image.regions.len() {
+        Walk { read: &mut |r| read[r as usize] = true, write: &mut |_| {} }.region(image, at);
+    }
+    let all = image.regions.iter().flat_map(|region| &region.body);
+    let is_followed = |i: &&Instr| match i.action {
+        Action::Opcode { opcode: op::ld, .. } => i.results.iter().flatten().any(|r| read[*r as usize]),
+        Action::Opcode { opcode: op::atom, qualifiers: q, .. } => qualifiers[q as usize].has(q::exch),
+        _ => false,
+    };
+    let mut by_site = Vec::new();
+    // those without a number cannot be told from others
+    for i in all.filter(|i| i.site != NO_SITE).filter(is_followed) {
+        let site = i.site as usize;
+        by_site.resize(by_site.len().max(site + 1), false);
+        by_site[site] = true;
+    }
+    by_site.into()
+}
+
+/// Where an undefined value comes from.
+#[derive(Debug, Clone)]
+pub(super) enum Root {
+    /// A register that the thread has not written.
+    Register {
+        register: Register,
+        /// The statement that has read it first and given its value on; [`NO_SITE`] if none has.
+        read: u32,
+    },
+    /// A load from memory that nothing has written.
+    Memory {
+        /// The statement of the load.
+        site: u32,
+        space: &'static str,
+        /// By lane; 0 if another load has read it.
+        addresses: Rc<Lanes>,
+    },
+    /// A load from Tensor Memory that nothing has written: of the first of the lanes.
+    Tensor {
+        /// The statement of the load.
+        site: u32,
+        rank: u32,
+        lane: usize,
+        column: usize,
+    },
+    /// A shuffle from a lane that its member mask does not name.
+    Shuffle {
+        /// The statement of the shuffle.
+        site: u32,
+        /// By lane, unless its value comes from elsewhere.
+        reads: Rc<[Option<Stray>; 32]>,
+    },
+}
+
+/// A lane of a shuffle reads from one that the member mask does not name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stray {
+    pub lane: u32,
+    pub from: u32,
+    pub mask: u32,
+}
+
+impl Root {
+    /// The value of each lane is now that of another lane, which `from` names.
+    pub fn moved(self, from: &[u32; 32]) -> Root {
+        match self {
+            Root::Memory { site, space, addresses } => {
+                Root::Memory { site, space, addresses: Rc::new(from.map(|lane| addresses[lane as usize & 31])) }
+            }
+            Root::Shuffle { site, reads } => {
+                Root::Shuffle { site, reads: Rc::new(from.map(|lane| reads[lane as usize & 31])) }
+            }
+            other @ (Root::Register { .. } | Root::Tensor { .. }) => other,
+        }
+    }
+
+    /// A statement reads the value and gives it on.
+    pub fn read_at(self, site: u32) -> Root {
+        match self {
+            Root::Register { register, read: NO_SITE } => Root::Register { register, read: site },
+            other => other,
+        }
+    }
+}
+
+/// The undefined lanes of the registers of a CTA.
+#[derive(Debug, Clone)]
+pub(super) struct Undefined {
+    suspects: Arc<Suspects>,
+    warps: usize,
+    /// By register and warp: its undefined lanes, if it has some, and where that comes from.
+    all: FxHashMap<(Register, usize), (u32, Root)>,
+    /// A load has read what nothing has written, or a shuffle from a lane outside of its mask: all instructions are watched, not only
+    /// those with suspected registers.
+    pub spread: bool,
+}
+
+impl Undefined {
+    pub fn new(suspects: &Arc<Suspects>, warps: usize) -> Undefined {
+        let mut new = Undefined { suspects: suspects.clone(), warps, all: FxHashMap::default(), spread: false };
+        new.reset();
+        new
+    }
+
+    /// Nobody has written anything.
+    pub fn reset(&mut self) {
+        self.all.clear();
+        self.spread = false;
+        for r in self.suspects.registers() {
+            self.all
+                .extend((0..self.warps).map(|w| ((r, w), (u32::MAX, Root::Register { register: r, read: NO_SITE }))));
+        }
+    }
+
+    /// Is every register defined?
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The lanes of a warp in which a register is undefined, and where that comes from.
+    pub fn of(&self, r: Register, w: usize) -> Option<(u32, &Root)> {
+        self.all.get(&(r, w)).map(|(lanes, root)| (*lanes, root))
+    }
+
+    /// Lanes of a register get a value, which is undefined in some of them.
+    pub fn set(&mut self, r: Register, w: usize, lanes: u32, undefined: Option<(u32, Root)>) {
+        let old = self.of(r, w).map_or(0, |(old, _)| old & !lanes);
+        match undefined {
+            Some((new, root)) if new & lanes != 0 => {
+                self.spread |= !matches!(root, Root::Register { .. });
+                self.all.insert((r, w), (old | new & lanes, root));
+            }
+            _ if old == 0 => {
+                self.all.remove(&(r, w));
+                self.spread &= !self.all.is_empty();
+            }
+            _ => {
+                self.all.entry((r, w)).and_modify(|(lanes, _)| *lanes = old);
+            }
+        }
+    }
+}

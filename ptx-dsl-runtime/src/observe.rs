@@ -1,0 +1,6 @@
+//! Who watches a launch: monitors, the checked host, timelines, and the exploration of schedules.
+
+pub mod checked;
+pub(crate) mod explore;
+pub mod monitor;
+pub mod trace;

@@ -1,0 +1,223 @@
+//! `tcgen05.cp` (PTX ISA 9.7.16.9.2): from shared memory to Tensor Memory, multicast to the quarters of warps, 4-bit and
+//! 6-bit elements decompressed on the way.
+//!
+//! With `.cta_group::2` each CTA of the pair copies from its own shared memory, at the same offsets.
+
+use crate::fault::{Fault, FaultKind};
+use crate::machine::Ctx;
+use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::memory::{little_endian, tmem};
+use crate::numerics::lanes::Lanes;
+use crate::numerics::qual::{Q, q};
+use crate::observe::monitor::layout::{DescriptorOf, SharedMatrix};
+use crate::semantics::active;
+use crate::semantics::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, wrong};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of the unit that shared memory layouts are made of, 128 bits.
+const CHUNK: usize = 16;
+/// Columns that a chunk fills.
+const COLUMNS: usize = 4;
+
+/// Where the rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// `.128x256b`, `.128x128b`: to the lane of the same number.
+    All128,
+    /// `.4x256b`: one to each quarter, 32 lanes apart; in every quarter it is the lane of the address.
+    Four,
+    /// `.64x128b.warpx2::02_13`: warps 0 and 2 get the two halves, and so do warps 1 and 3.
+    Pairs02_13,
+    /// `.64x128b.warpx2::01_23`: warps 0 and 1 get the two halves, and so do warps 2 and 3.
+    Pairs01_23,
+    /// `.32x128b.warpx4`: every warp gets all of them.
+    Times4,
+}
+
+impl Rows {
+    const fn count(self) -> usize {
+        match self {
+            Rows::All128 => 128,
+            Rows::Four => 4,
+            Rows::Pairs02_13 | Rows::Pairs01_23 => 64,
+            Rows::Times4 => 32,
+        }
+    }
+
+    /// The lanes that row `row` goes to, relative to the address.
+    fn lanes(self, row: usize) -> impl Iterator<Item = usize> {
+        let quarters: &[usize] = match (self, row / 32) {
+            (Rows::All128 | Rows::Four, _) => &[0],
+            (Rows::Pairs02_13, 0) => &[0, 1],
+            (Rows::Pairs02_13, _) => &[2, 3],
+            (Rows::Pairs01_23, 0) => &[0, 2],
+            (Rows::Pairs01_23, _) => &[1, 3],
+            (Rows::Times4, _) => &[0, 1, 2, 3],
+        };
+        let within = match self {
+            Rows::All128 => row,
+            Rows::Four => row * 32,
+            _ => row % 32,
+        };
+        quarters.iter().map(move |quarter| quarter * 32 + within)
+    }
+}
+
+/// How elements become 8 bits wide (9.7.16.9.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// `.b6x16_p32`: 12 bytes of elements, 4 bytes of padding; an element has two zero bits above it.
+    B6,
+    /// `.b4x16_p64`: 8 bytes of elements, 8 bytes of padding; an element has two zero bits on either side.
+    B4,
+}
+
+impl Format {
+    fn decompress(self, chunk: [u8; CHUNK]) -> [u8; CHUNK] {
+        let bits = u128::from_le_bytes(chunk);
+        std::array::from_fn(|i| match self {
+            Format::B6 => (bits >> (6 * i)) as u8 & 0x3f,
+            Format::B4 => ((bits >> (4 * i)) as u8 & 0xf) << 2,
+        })
+    }
+}
+
+/// The descriptor of the matrix to copy, which is K-major.
+fn source(word: u64) -> Result<Shared, FaultKind> {
+    let source = Shared::decode(word, "the matrix to copy", false)?;
+    if source.absolute {
+        return wrong(ABSOLUTE, "1 is for rows of 48 bytes, which `tcgen05.cp` does not have");
+    }
+    if source.swizzle == Swizzle::B128Atom32 {
+        // Table 53 has it for MN-major matrices alone
+        let what = "1, 32-byte atoms, is for matrices of `tcgen05.mma` that are transposed".into();
+        return Err(FaultKind::Descriptor {
+            field: "swizzling mode (bits 61-63) of the shared-memory descriptor",
+            what,
+        });
+    }
+    Ok(source)
+}
+
+/// A copy under way.
+#[derive(Debug)]
+struct Copy {
+    rows: Rows,
+    /// of a row
+    chunks: usize,
+    format: Option<Format>,
+    source: Shared,
+    lane: usize,
+    column: usize,
+    ctas: usize,
+}
+
+impl Copy {
+    fn lanes(&self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.rows.count()).flat_map(move |row| self.rows.lanes(row).map(move |lane| (row, self.lane + lane)))
+    }
+
+    /// Where a chunk of a row is.
+    fn at(&self, row: usize, chunk: usize) -> u32 {
+        self.source.piece(Major::K, row as u32, chunk as u32)
+    }
+
+    fn columns(&self) -> std::ops::Range<usize> {
+        self.column..self.column + self.chunks * COLUMNS
+    }
+}
+
+impl TensorJob for Copy {
+    fn unit(&self) -> Unit {
+        if self.rows == Rows::Four { Unit::Cp4x256b } else { Unit::Cp }
+    }
+
+    fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind> {
+        for cta in ctas {
+            for (row, lane) in self.lanes() {
+                cta.tmem.check(lane..lane + 1, self.columns())?;
+                for chunk in 0..self.chunks {
+                    let at = self.at(row, chunk) as u64;
+                    let size = cta.shared.len() as u64;
+                    let outside = FaultKind::OutOfBounds { space: "shared", addr: at, bytes: CHUNK as u32, size };
+                    let [low, high, ..] = little_endian::load(cta.shared, at, CHUNK as u32).ok_or(outside)?;
+                    let mut bits = u128::from(high) << 64 | u128::from(low);
+                    if let Some(format) = self.format {
+                        bits = u128::from_le_bytes(format.decompress(bits.to_le_bytes()));
+                    }
+                    let to = &mut cta.tmem.lane_mut(lane)[self.column + chunk * COLUMNS..][..COLUMNS];
+                    to.iter_mut().enumerate().for_each(|(i, w)| *w = (bits >> (32 * i)) as u32);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn writes(&self) -> Vec<Area> {
+        let ctas = 0..self.ctas;
+        let all = |cta, lanes| Area { cta, lanes, columns: self.columns(), operand: "" };
+        match self.rows {
+            Rows::Four => ctas.flat_map(|cta| self.lanes().map(move |(_, lane)| all(cta, lane..lane + 1))).collect(),
+            _ => ctas.map(|cta| all(cta, self.lane..self.lane + tmem::LANES)).collect(),
+        }
+    }
+
+    fn matrices(&self) -> Vec<SharedMatrix> {
+        let (lines, pieces) = (0..self.rows.count() as u32, 0..self.chunks as u32);
+        let (operand, of) = ("the matrix", DescriptorOf::Cp);
+        vec![SharedMatrix { operand, of, descriptor: self.source, major: Major::K, lines, pieces }]
+    }
+
+    fn operands(&self) -> Vec<(usize, std::ops::Range<u32>)> {
+        let chunks = (0..self.rows.count()).flat_map(|row| (0..self.chunks).map(move |chunk| (row, chunk)));
+        let bytes = chunks.map(|(row, chunk)| self.at(row, chunk)).map(|at| at..at.saturating_add(CHUNK as u32));
+        let bytes: Vec<_> = bytes.collect();
+        (0..self.ctas).flat_map(|cta| bytes.iter().map(move |b| (cta, b.clone()))).collect()
+    }
+
+    fn bytes(&self) -> Vec<(usize, std::ops::Range<u32>)> {
+        let used = match self.format {
+            Some(Format::B6) => 12,
+            Some(Format::B4) => 8,
+            None => CHUNK as u32,
+        };
+        self.operands().into_iter().map(|(cta, b)| (cta, b.start..b.start.saturating_add(used))).collect()
+    }
+}
+
+/// `tcgen05.cp [taddr], s-desc`
+pub fn tcgen05_cp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
+    let (rows, chunks) = if q.has(q::_128x256b) {
+        (Rows::All128, 2)
+    } else if q.has(q::_4x256b) {
+        (Rows::Four, 2)
+    } else if q.has(q::_128x128b) {
+        (Rows::All128, 1)
+    } else if q.has(q::_64x128b) {
+        (if q.has(q::warpx2_02_13) { Rows::Pairs02_13 } else { Rows::Pairs01_23 }, 1)
+    } else {
+        (Rows::Times4, 1)
+    };
+    let format = if q.has(q::b6x16_p32) {
+        Some(Format::B6)
+    } else if q.has(q::b4x16_p64) {
+        Some(Format::B4)
+    } else {
+        None
+    };
+    let pair = q.has(q::cta_group_2);
+    let operand = |at: usize, l: usize| s.get(at).map_or(0, |v| v[l]);
+    for l in active(x.mask) {
+        let (lane, column) = tmem::split(operand(0, l) as u32);
+        let source = source(operand(1, l)).map_err(|kind| x.fault(kind, l as u32))?;
+        let copy = Copy { rows, chunks, format, source, lane, column, ctas: 1 + usize::from(pair) };
+        x.tensor_issue(pair, l as u32, Box::new(copy))?;
+    }
+    Ok(())
+}
+
+semantics! {
+    warp "tcgen05.cp" => tcgen05_cp,
+}
