@@ -5,7 +5,7 @@ mod info;
 mod origins;
 pub(crate) mod variables;
 
-pub use ptx_dsl_isa::constant::Const;
 pub use flow::{Flow, Next, Pc, Wait};
 pub use info::{KernelInfo, NotYet, ParamInfo, Site};
 pub use origins::Origins;
+pub use ptx_dsl_isa::constant::Const;

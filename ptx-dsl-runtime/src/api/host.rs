@@ -3,8 +3,8 @@
 mod explore;
 mod options;
 
-pub use explore::{Explore, Explored};
 pub use crate::observe::monitor::Off;
+pub use explore::{Explore, Explored};
 pub(crate) use options::{Options, TensorRules};
 
 use std::fmt;
