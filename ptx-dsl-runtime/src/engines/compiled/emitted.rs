@@ -1,5 +1,8 @@
 //! Helpers that only emitted code calls: lane vectors, parameters, stacks.
 
+pub use crate::numerics::lanes::mask_by;
+pub use crate::semantics::control_flow::{call_in_range, switch_in_range};
+
 use crate::fault::Fault;
 use crate::fault::FaultKind;
 use crate::machine::Ctx;
