@@ -65,7 +65,7 @@ fn every_code_is_given_somewhere() {
         "ptx-dsl-lint/src",
         "ptx-dsl-codegen/src",
         "../ptx-dsl-macros/src",
-        "../ptx-dsl-runtime/src/param",
+        "../ptx-dsl-runtime/src/api/param",
         "../ptx-dsl/src",
     ] {
         names(&crates.join(folder), &mut given);
