@@ -1,4 +1,4 @@
-//! 0640 to 0698: protocols between threads, copies and CTAs.
+//! 0640 to 0699: protocols between threads, copies and CTAs.
 
 use ptx_dsl_isa::code::Code;
 use ptx_dsl_isa::code::classes::{BROKEN, PROTOCOL, SUSPICIOUS, broken, protocol, suspicious};
@@ -236,4 +236,9 @@ codes! {
          are in the next box of the copy; a start that goes on in the same atom is in the next row. Often the swizzle of \
          the descriptor is not that of the tensor map."
         ["9.7.15.5.1" "products of `wgmma` that add up along the rows of their operands and go past the width of the swizzle, into the next row", SUSPICIOUS]
+    STORES_OF_TWO_CTAS 699 "stores of two CTAs to the same bytes"
+        "CTAs run in no order, so of two plain stores to the same bytes either may be the last. Often the step from one \
+         CTA to the next is the tile of another version of the kernel, or counts elements where bytes are wanted. If \
+         several CTAs add up a result, use `red` or `atom`."
+        ["8.7" "plain stores of two CTAs to the same bytes of global memory: the step from one CTA to the next, a constant, is smaller than what a CTA writes", SUSPICIOUS]
 }

@@ -7,6 +7,7 @@ mod completion;
 mod conflicts;
 mod copied_by_all;
 mod copies;
+mod grids;
 mod parameters;
 pub(crate) mod parts;
 mod proxies;
@@ -29,6 +30,7 @@ pub(crate) fn check(kernel: &Kernel) {
     completion::check(kernel);
     refills::check(kernel);
     copied_by_all::check(kernel);
+    grids::check(kernel);
     if !races::check(kernel) {
         conflicts::check(kernel);
     }

@@ -1,4 +1,4 @@
-//! Messages about races between warps in shared memory: PTX0690.
+//! Messages about races between warps in shared memory, PTX0690, and between CTAs in global memory, PTX0699.
 
 use crate::errors::class::{section, suspicious};
 use ptx_dsl_catalogue as code;
@@ -26,4 +26,17 @@ pub(crate) fn between_warps(
         "8.7",
     )
     .help("put `bar.sync 0;` between the two")
+}
+
+/// `step`: how far the stores of the next CTA are from those of a CTA, in bytes. `other`: the store that writes the bytes, if it is another one.
+pub(crate) fn of_two_ctas(span: Span, step: u64, axis: &str, other: Option<Span>) -> Diagnostic {
+    let message =
+        format!("two CTAs write the same bytes here: those of the next `%ctaid.{axis}` begin {step} bytes further");
+    let d = suspicious(code::STORES_OF_TWO_CTAS, span, message);
+    let d = match other {
+        Some(other) => d.label(other, "the other CTA writes them here"),
+        None => d,
+    };
+    section(d, "stores of different CTAs to the same memory are in no order, so either value may remain", "8.7")
+        .help(format!("multiply `%ctaid.{axis}` with the number of elements that a CTA writes"))
 }
