@@ -60,6 +60,8 @@ pub use needs::Needs;
 pub use parameter::{Element, Parameter, Pointer, WrongType};
 /// [Example](Kernel::pointees).
 pub use ptx_dsl_analysis::pointees::Pointee;
+#[doc(hidden)]
+pub use ptx_dsl_analysis::tensor_copies::MapUse;
 /// [Example](Options::level).
 pub use ptx_dsl_frontend::diag::Class;
 /// [Example](Options::level).

@@ -19,7 +19,7 @@
 //! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
 //! | `floors.rs` | lower bounds of addresses in their variables |
 //! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes after an address; memory accesses of an instruction |
-//! | `pointees.rs` | what a kernel accesses through its parameters |
+//! | `pointees.rs`, `tensor_copies.rs` | what a kernel accesses through its parameters; the copies by its tensor maps |
 //! | `guards.rs`, `paths.rs` | constant guards; feasible paths |
 //! | `inline.rs`, `promote.rs` | inlining; promotion of memory to registers |
 
@@ -54,6 +54,7 @@ pub mod region;
 pub mod sites;
 pub mod sources;
 pub mod ssa;
+pub mod tensor_copies;
 #[cfg(test)]
 mod tests;
 pub mod threads;

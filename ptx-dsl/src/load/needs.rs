@@ -1,9 +1,10 @@
 //! What the instructions of a kernel say about its launch, for the command line that `ptx-dsl run` proposes.
 
+use ptx_dsl_analysis::tensor_copies::{MapUse, map_uses, rank};
 use ptx_dsl_frontend::hir::{FuncId, Instr, Module};
 use ptx_dsl_frontend::isa::{Barrier, Group, Tensor};
 use ptx_dsl_frontend::opcode::op;
-use ptx_dsl_frontend::qualifier::{Qualifier, q};
+use ptx_dsl_frontend::qualifier::q;
 use ptx_dsl_frontend::reach;
 
 /// What a launch of a kernel needs.
@@ -19,13 +20,14 @@ pub struct Needs {
     pub expected_bytes: Vec<u64>,
     /// The dimensions of the tensors that it copies, in the order of the text, each once.
     pub ranks: Vec<usize>,
+    /// By parameter: what the copies by a tensor map say about it.
+    pub maps: Vec<Option<MapUse>>,
 }
-
-const RANKS: [Qualifier; 5] = [q::_1d, q::_2d, q::_3d, q::_4d, q::_5d];
 
 /// Reads the instructions of a kernel and of the functions that it names.
 pub fn needs(module: &Module, kernel: FuncId) -> Needs {
-    let mut needs = Needs::default();
+    let maps = module.functions.get(kernel.0 as usize).map(|function| map_uses(module, function));
+    let mut needs = Needs { maps: maps.unwrap_or_default(), ..Needs::default() };
     let functions = module.functions.iter().zip(reach::reached(module, kernel.0 as usize));
     for i in functions.filter(|(_, reached)| *reached).flat_map(|(function, _)| reach::instructions(function)) {
         needs.add(i);
@@ -45,8 +47,7 @@ impl Needs {
         let expected = ["txCount", "tx_count"].iter().find_map(|name| i.constant(name));
         self.expected_bytes.extend(expected.filter(|bytes| !self.expected_bytes.contains(bytes)));
         if matches!(effects.group, Group::Bulk(_)) {
-            let rank = (1..).zip(RANKS).find(|(_, rank)| i.has(*rank)).map(|(rank, _)| rank);
-            self.ranks.extend(rank.filter(|rank| !self.ranks.contains(rank)));
+            self.ranks.extend(rank(i).filter(|rank| !self.ranks.contains(rank)));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ptx_dsl::Fault;
 use ptx_dsl::fault::{FaultKind, Object};
-use ptx_dsl::load::{Kernel, Needs, Parameter, Pointee, Ty};
+use ptx_dsl::load::{Kernel, MapUse, Needs, Parameter, Pointee, Ty};
 use ptx_dsl::{Error, Host, Launch};
 
 use super::runs::launch_once;
@@ -76,6 +76,8 @@ struct Variant<'b> {
     /// If the kernel does not require another one.
     block: u32,
     boxes: &'b [u64],
+    /// Each map has the box that its copies tell, if they do.
+    told: bool,
     /// Integers are 1, not the number of threads: they may count tiles.
     one: bool,
     /// What buffers to read have.
@@ -124,7 +126,7 @@ pub fn proposal(kernel: &Kernel) -> Proposal {
 }
 
 impl Variant<'static> {
-    const PLAIN: Self = Variant { block: 32, boxes: &[64, 64], one: false, init: "iota" };
+    const PLAIN: Self = Variant { block: 32, boxes: &[64, 64], told: true, one: false, init: "iota" };
 }
 
 /// The variants, the most likely ones first.
@@ -140,10 +142,15 @@ fn variants<'b>(kernel: &Kernel, needs: &Needs, boxes: &'b [Vec<u64>]) -> Vec<Va
     let maps = kernel.parameters().iter().any(is_tensor_map);
     let boxes = if maps { boxes } else { boxes.get(..1).unwrap_or_default() };
     let of = |one, init| {
-        blocks.iter().flat_map(move |block| boxes.iter().map(move |boxes| Variant { block: *block, boxes, one, init }))
+        let variant = move |block: &u32, boxes: &'b Vec<u64>| Variant { block: *block, boxes, told: false, one, init };
+        blocks.iter().flat_map(move |block| boxes.iter().map(move |boxes| variant(block, boxes)))
     };
     let first = |one, init| of(one, init).take(boxes.len());
-    first(false, "iota")
+    let told = maps && told_boxes(needs).iter().any(Option::is_some);
+    let as_told = |one, init| first(one, init).filter(move |_| told).map(|variant| Variant { told: true, ..variant });
+    as_told(false, "iota")
+        .chain(as_told(true, "iota"))
+        .chain(first(false, "iota"))
         .chain(first(true, "iota"))
         .chain(first(false, "ones"))
         .chain(of(false, "iota"))
@@ -151,16 +158,43 @@ fn variants<'b>(kernel: &Kernel, needs: &Needs, boxes: &'b [Vec<u64>]) -> Vec<Va
         .collect()
 }
 
+/// A box of this many bytes in a tensor of `f16`.
+fn box_of_bytes(rank: usize, bytes: u64) -> Option<Vec<u64>> {
+    let inner = if rank == 1 { vec![bytes / 2] } else { vec![64, 32, 16, 8] };
+    let fits = |inner: &u64| bytes.is_multiple_of(2 * inner) && (1..=256).contains(&(bytes / 2 / inner));
+    let inner = inner.into_iter().find(|inner| *inner > 0 && *inner <= 256 && fits(inner))?;
+    let sizes = [inner, bytes / 2 / inner, 1, 1, 1];
+    Some(sizes[..rank].to_vec())
+}
+
+/// By parameter: the box of a tensor map, where its copies and the expected bytes tell its size. The copies of a stage together bring what
+/// its object expects.
+fn told_boxes(needs: &Needs) -> Vec<Option<Vec<u64>>> {
+    let loads = || needs.maps.iter().flatten().filter(|of| of.loads);
+    let known: u64 = loads().filter_map(|of| of.bytes).sum();
+    let several = loads().count() > 1;
+    // The last copy of a stage may have room for more than it brings, and one that has no next copy for anything.
+    let of_all = match needs.expected_bytes[..] {
+        [all] if several => Some(all),
+        _ => None,
+    };
+    let rest = of_all.and_then(|all| all.checked_sub(known)).filter(|rest| *rest > 0);
+    let unknown = loads().filter(|of| of.bytes.is_none()).count();
+    let told = |of: &MapUse| {
+        let bytes = match of.bytes {
+            Some(bytes) if !of.loads || of_all.is_some_and(|all| known <= all) => Some(bytes),
+            None if of.loads && unknown == 1 => rest,
+            _ => None,
+        };
+        box_of_bytes(of.rank, bytes?)
+    };
+    needs.maps.iter().map(|of| told(of.as_ref()?)).collect()
+}
+
 /// Boxes of tensor copies: those with as many bytes as objects expect, and some more.
 fn boxes(needs: &Needs) -> Vec<Vec<u64>> {
     let rank = needs.ranks.first().copied().unwrap_or(2);
-    let of_bytes = |bytes: u64| {
-        let inner = if rank == 1 { vec![bytes / 2] } else { vec![64, 32, 16, 8] };
-        let fits = |inner: &u64| bytes.is_multiple_of(2 * inner) && (1..=256).contains(&(bytes / 2 / inner));
-        let inner = inner.into_iter().find(|inner| *inner > 0 && *inner <= 256 && fits(inner))?;
-        let sizes = [inner, bytes / 2 / inner, 1, 1, 1];
-        Some(sizes[..rank].to_vec())
-    };
+    let of_bytes = |bytes: u64| box_of_bytes(rank, bytes);
     let expected = needs.expected_bytes.iter().flat_map(|bytes| [*bytes, bytes / 2]);
     let mut all: Vec<Vec<u64>> = expected.chain([8192, 1024, 128, 16]).filter_map(of_bytes).collect();
     if rank == 1 {
@@ -184,8 +218,16 @@ impl Proposal {
         let shared = kernel.uses_dynamic_shared().then_some(1024);
         let mut proposal = Proposal { cluster, block, shared, values: Vec::new() };
         let threads = proposal.threads();
-        let parameters = kernel.parameters().iter().zip(kernel.pointees());
-        let values = parameters.map(|(parameter, pointee)| value(parameter, pointee.as_ref(), (threads, variant)));
+        let told = if variant.told { told_boxes(needs) } else { Vec::new() };
+        let parameters = kernel.parameters().iter().zip(kernel.pointees()).enumerate();
+        let values = parameters.map(|(at, (parameter, pointee))| {
+            let boxes = told.get(at).cloned().flatten().unwrap_or_else(|| match needs.maps.get(at) {
+                // of another number of dimensions than the first map
+                Some(Some(of)) if of.rank != variant.boxes.len() => box_of_bytes(of.rank, 128).unwrap_or_default(),
+                _ => variant.boxes.to_vec(),
+            });
+            value(parameter, pointee.as_ref(), (threads, variant), boxes)
+        });
         proposal.values = values.collect();
         proposal
     }
@@ -269,10 +311,15 @@ fn buffer(threads: u64) -> Value {
 }
 
 /// A value that fits the type.
-fn value(parameter: &Parameter, pointee: Option<&Pointee>, (threads, variant): (u64, &Variant)) -> Value {
+fn value(
+    parameter: &Parameter,
+    pointee: Option<&Pointee>,
+    (threads, variant): (u64, &Variant),
+    boxes: Vec<u64>,
+) -> Value {
     if !parameter.takes_buffer() || (parameter.pointer.is_none() && pointee.is_none()) {
         return match parameter.ty {
-            _ if is_tensor_map(parameter) => Value::Map { boxes: variant.boxes.to_vec() },
+            _ if is_tensor_map(parameter) => Value::Map { boxes },
             _ if parameter.is_array => Value::Bytes(parameter.size),
             ty if ty.is_float() => Value::Number("1.0".into()),
             Ty::U16 | Ty::U32 | Ty::U64 | Ty::S32 | Ty::S64 if variant.one => Value::Number("1".into()),
