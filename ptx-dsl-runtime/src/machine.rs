@@ -23,6 +23,7 @@ mod lane_access;
 mod loops;
 mod mbarrier_fast_path;
 mod memory;
+pub(crate) mod origins;
 pub(crate) mod polling;
 pub(crate) mod print;
 mod register_pool;

@@ -26,6 +26,7 @@ mod runner;
 mod shuffle;
 mod step;
 mod strays;
+mod sums;
 mod suspects;
 mod undefined;
 mod value;

@@ -89,6 +89,8 @@ pub enum FaultKind {
         read: String,
         /// what happens to it: "used as an address"
         what: String,
+        /// A thread has stored the value in between, which may be another one.
+        stored: bool,
     },
     /// A read of a register that `tcgen05.ld` loads, before its `tcgen05.wait::ld` (checked host).
     PendingRegister {
@@ -446,7 +448,7 @@ impl FaultKind {
                  issue, which the manual promises for the same accumulator and shape only"
             }
             FaultKind::MatrixLayout(layout) if layout.written.is_some() => {
-                "if the tensor is permuted in global memory, `Host::checked().any_layout()`, or `--any-layout` of `ptx-dsl run`, allows it"
+                "if the tensor is permuted in global memory, or its map is for other data, `Host::checked().any_layout()`, or `--any-layout` of `ptx-dsl run`, allows it"
             }
             _ => "",
         }

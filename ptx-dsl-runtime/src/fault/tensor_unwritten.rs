@@ -19,11 +19,16 @@ pub struct TensorUnwritten {
     pub access: &'static str,
     /// [`TensorArea::operand`](crate::observe::monitor::TensorArea::operand)
     pub operand: &'static str,
+    /// `tcgen05.mma` has added to what nothing had written there.
+    pub only_added: bool,
 }
 
 impl TensorUnwritten {
     pub(super) fn help(&self) -> &'static str {
         match self.operand {
+            _ if self.only_added => {
+                "let the first `tcgen05.mma` of the sum not read D, by an `enable-input-d` that is false, or write all of D first"
+            }
             "" => "`tcgen05.st`, `tcgen05.cp` or `tcgen05.mma` writes to Tensor Memory",
             "D" => "the first `tcgen05.mma` of a sum does not read D: its predicate `enable-input-d` is false",
             "A" => "write A with `tcgen05.st` or `tcgen05.cp` first, in all lanes that the product reads",
@@ -48,6 +53,10 @@ impl fmt::Display for TensorUnwritten {
             f.write_str(" of")?;
         }
         let (lanes, columns) = (Span("lanes", &self.lanes), Span("columns", &self.columns));
-        write!(f, " {lanes} and {columns} of Tensor Memory, which nothing has written")
+        write!(f, " {lanes} and {columns} of Tensor Memory, ")?;
+        f.write_str(match self.only_added {
+            true => "where `tcgen05.mma` has added to what nothing has written",
+            false => "which nothing has written",
+        })
     }
 }

@@ -33,11 +33,17 @@ impl fmt::Display for FaultKind {
             TensorUnwritten(read) => fmt::Display::fmt(read, f),
             MatrixOutOfBounds(bounds) => fmt::Display::fmt(bounds, f),
             MatrixLayout(layout) => fmt::Display::fmt(layout, f),
-            UndefinedRegister { register, from, read, what } => {
+            UndefinedRegister { register, from, read, what, stored } => {
                 let before = if read.is_empty() { String::new() } else { format!(" before {read} reads it") };
-                let comes = if from == register { String::new() } else { format!("it comes from `{from}`, which ") };
-                let it = if from == register { " it" } else { "" };
-                write!(f, "`{register}` is {what}, but {comes}this thread has not written{it}{before}")
+                let own = from == register && !stored;
+                let comes = if own { String::new() } else { format!("it comes from `{from}`, which ") };
+                let it = if own { " it" } else { "" };
+                let thread = if *stored { "the thread that stored it" } else { "this thread" };
+                match &register[..] {
+                    "" => f.write_str("a value in shared memory")?,
+                    register => write!(f, "`{register}`")?,
+                }
+                write!(f, " is {what}, but {comes}{thread} has not written{it}{before}")
             }
             PendingRegister { register, from, load } => {
                 let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };

@@ -30,7 +30,7 @@ pub(crate) trait CopyJob: std::fmt::Debug {
         false
     }
 
-    /// The box of a tensor that it writes to shared memory, for monitors.
+    /// The box of a tensor that it writes to shared memory, or reads there, for monitors.
     fn shared_box(&self) -> Option<SharedBox> {
         None
     }

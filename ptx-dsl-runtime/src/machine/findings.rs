@@ -1,6 +1,7 @@
 //! What a monitor has found, if the launch goes on after it.
 
 use crate::fault::Fault;
+use crate::machine::origins::Origins;
 use crate::observe::monitor::{Access, Who};
 use std::sync::Arc;
 
@@ -15,15 +16,23 @@ pub(crate) struct Findings {
     pub followed: Arc<[bool]>,
     /// Accesses of the current instruction, for the engine that follows values.
     pub undefined: Vec<Undefined>,
+    /// Undefined values that are or were in memory.
+    pub origins: Origins,
+    /// Has the monitor been told of one?
+    pub has_stored: bool,
 }
 
 /// An access to bytes whose values nothing has written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Undefined {
-    /// A load of them, a bit each.
-    Load(Access, u64),
-    /// A store to them of undefined values.
-    Store(Access),
+    /// A load of them, a bit each. With the number of the value in [`Origins`], if a statement has stored it.
+    Load(Access, u64, Option<u32>),
+    /// A store to them of an undefined value with this number.
+    Store(Access, u32),
+    /// A copy of them to global memory, with the number of the value.
+    Copy(Access, u32),
+    /// A load of words that a statement has stored undefined, into a result of lanes of a warp, with the number of the value.
+    Word { result: usize, who: Who, origin: u32 },
     /// A load of a word of Tensor Memory that nothing has written, into a result of lanes of a warp.
     Tensor {
         result: usize,
@@ -32,6 +41,8 @@ pub(crate) enum Undefined {
         /// Of Tensor Memory, for the first of the lanes.
         lane: usize,
         column: usize,
+        /// `tcgen05.mma` has added to it.
+        only_added: bool,
     },
 }
 

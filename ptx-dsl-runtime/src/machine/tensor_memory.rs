@@ -9,7 +9,7 @@ use crate::machine::findings::Undefined;
 use crate::machine::schedule::Choice;
 use crate::machine::steps::{self, effect::Action};
 use crate::memory::tmem::{LANES, Tmem};
-use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, Who};
+use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, TensorWord, Who};
 use crate::sync::collector::Collectors;
 use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
 use std::ops::Range;
@@ -82,15 +82,17 @@ impl Ctx<'_> {
         let who = self.who(mask);
         let Some(monitor) = self.monitor.get() else { return };
         for result in 0..registers {
-            let is_unwritten = |l: &usize| {
-                let (lane, column) = word(result, *l);
-                mask >> l & 1 != 0 && monitor.tensor_unwritten(who, rank, lane, column)
-            };
-            let lanes: Vec<usize> = (0..32).filter(is_unwritten).collect();
-            let Some(first) = lanes.first() else { continue };
-            let (lane, column) = word(result, *first);
-            let who = Who { lanes: lanes.iter().fold(0, |all, l| all | 1 << l), ..who };
-            self.findings.undefined.push(Undefined::Tensor { result, who, rank, lane, column });
+            let lanes = (0..32).filter(|l| mask >> l & 1 != 0);
+            let mut unwritten = lanes.filter_map(|l| {
+                let (lane, column) = word(result, l);
+                let holds = monitor.tensor_word(who, rank, lane, column);
+                (holds != TensorWord::Written).then_some((l, holds))
+            });
+            let Some((first, holds)) = unwritten.next() else { continue };
+            let (lane, column) = word(result, first);
+            let who = Who { lanes: unwritten.fold(1 << first, |all, (l, _)| all | 1 << l), ..who };
+            let only_added = holds == TensorWord::OnlyAdded;
+            self.findings.undefined.push(Undefined::Tensor { result, who, rank, lane, column, only_added });
         }
     }
 

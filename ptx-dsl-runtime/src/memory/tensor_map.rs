@@ -6,7 +6,7 @@
 /// The type of the elements of a tensor (`CUtensorMapDataType`, `.elemtype`).
 ///
 /// The last three are packed: 16 numbers of 4 or 6 bits. In shared memory they fill 8 or 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum ElementType {

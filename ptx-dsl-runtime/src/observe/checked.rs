@@ -30,6 +30,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod undefined;
 mod warps;
 mod weak;
 mod what;
@@ -41,7 +42,8 @@ use crate::memory::address::Place;
 use crate::observe::monitor::layout::{SharedBox, SharedMatrix};
 use crate::observe::monitor::weak::WeakMemory;
 use crate::observe::monitor::{
-    Access, Finding, Groups, LastWrite, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who,
+    Access, Finding, Groups, LastWrite, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, TensorWord, Wants,
+    Who,
 };
 use actor::{Actor, Work, includes};
 use clock::Clock;
@@ -64,6 +66,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tensor::TensorMemory;
 use threads::Threads;
+use undefined::{Undefined, memory_of};
 use weak::Weak;
 use what::What;
 
@@ -94,6 +97,7 @@ pub struct Checked {
     /// CTAs of the largest cluster so far.
     ranks: usize,
     local: Local,
+    undefined: Undefined,
     /// Live mbarrier objects: slot, rank, offset.
     live: BTreeSet<(u32, u32, u32)>,
     barriers: Barriers,
@@ -148,6 +152,7 @@ impl Monitor for Checked {
         let alone = ctas.len() == 1 && self.weak.is_none() && !self.read_fences;
         self.shadows.of(Memory::Shared { slot, rank: 0 }).is_alone(alone);
         self.local.start(slot);
+        self.undefined.start(slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
         self.mbarriers.start(slot);
@@ -161,6 +166,12 @@ impl Monitor for Checked {
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        if a.write
+            && !self.undefined.is_empty()
+            && let Some((memory, at)) = memory_of(&a)
+        {
+            self.undefined.overwrite(memory, at, a.bytes);
+        }
         self.inside(&a)?;
         match a.place {
             Place::Shared { rank, offset } => {
@@ -180,7 +191,8 @@ impl Monitor for Checked {
         let unused = !self.used(a);
         match a.place {
             Place::Shared { rank, offset } => {
-                unused | self.unwritten_bytes(a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
+                let undefined = self.undefined_bytes(a).map_or(0, |(bytes, _)| bytes);
+                unused | undefined | self.unwritten_bytes(a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
             }
             Place::Local { offset } => unused | self.local.unwritten(a, offset),
             _ => 0,
@@ -191,11 +203,17 @@ impl Monitor for Checked {
         self.written_last(place, who.slot)
     }
 
-    fn undefined(&mut self, a: &Access) {
-        // what shared memory holds counts as written
-        if let Place::Local { offset } = a.place {
-            self.local.forget(a, offset);
+    fn undefined(&mut self, a: &Access, origin: u32) {
+        match (a.place, memory_of(a)) {
+            (Place::Local { offset }, _) => self.local.forget(a, offset),
+            (_, Some((memory, at))) => self.undefined.store(memory, at, a.bytes, origin),
+            _ => {}
         }
+    }
+
+    fn undefined_bytes(&mut self, a: &Access) -> Option<(u64, u32)> {
+        let (memory, at) = memory_of(a)?;
+        self.undefined.of(memory, at, a.bytes)
     }
 
     fn heap(&mut self, segment: usize, block: Range<u64>, allocated: bool) {
@@ -203,7 +221,9 @@ impl Monitor for Checked {
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
-        if self.weak.is_some() || !self.are_inside(a, offsets) {
+        let is_undefined =
+            !self.undefined.is_empty() && memory_of(a).is_some_and(|at| self.undefined.meets(a, at, offsets));
+        if self.weak.is_some() || is_undefined || !self.are_inside(a, offsets) {
             return false;
         }
         match a.place {
@@ -217,11 +237,11 @@ impl Monitor for Checked {
     }
 
     fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
-        self.all_warps(a, pieces)
+        !self.may_be_undefined(a) && self.all_warps(a, pieces)
     }
 
     fn chain(&mut self, a: &Access, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
-        self.all_warps_of_chain(a, pieces, others)
+        !self.may_be_undefined(a) && self.all_warps_of_chain(a, pieces, others)
     }
 
     fn barrier(&mut self, who: Who, warps: u32) {
@@ -328,12 +348,20 @@ impl Monitor for Checked {
         self.tensor_access(access, who)
     }
 
-    fn tensor_unwritten(&mut self, who: Who, rank: u32, lane: usize, column: usize) -> bool {
-        self.tensor.is_unwritten(who.slot, rank, lane, column)
+    fn tensor_word(&mut self, who: Who, rank: u32, lane: usize, column: usize) -> TensorWord {
+        self.tensor.word(who.slot, rank, lane, column)
     }
 
     fn writes_box(&mut self, of: &SharedBox, copy: u64, who: Who) {
         self.box_written(*of, copy, who);
+    }
+
+    fn reads_box(&mut self, of: &SharedBox, who: Who) -> Result<(), FaultKind> {
+        self.box_read(of, who)
+    }
+
+    fn writes_rows(&mut self, rows: &[u32], who: Who) {
+        self.rows_written(rows, who);
     }
 
     fn reads_matrix(&mut self, matrix: &SharedMatrix, rank: u32, who: Who) -> Result<(), FaultKind> {
@@ -396,6 +424,7 @@ impl Checked {
             shadows: Shadows::default(),
             ranks: 0,
             local: Local::default(),
+            undefined: Undefined::default(),
             live: BTreeSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),

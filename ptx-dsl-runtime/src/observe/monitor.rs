@@ -137,7 +137,7 @@ pub use event::Event;
 pub(crate) use monitored::Monitored;
 pub use order::{Order, Proxy, ProxyFence, Scope};
 pub use sync::Sync;
-pub use tensor::{TensorAccess, TensorArea, TensorBy};
+pub use tensor::{TensorAccess, TensorArea, TensorBy, TensorWord};
 
 /// Who makes an access.
 ///
@@ -385,14 +385,19 @@ pub trait Monitor: 'static {
     fn unwritten(&mut self, _: &Access) -> u64 {
         0
     }
-    /// Has nothing written this lane and column of the Tensor Memory of a CTA, which [`Monitor::tensor`] has told of?
+    /// What this lane and column of the Tensor Memory of a CTA hold, of which [`Monitor::tensor`] has told.
     #[doc(hidden)]
-    fn tensor_unwritten(&mut self, _: Who, _rank: u32, _lane: usize, _column: usize) -> bool {
-        false
+    fn tensor_word(&mut self, _: Who, _rank: u32, _lane: usize, _column: usize) -> TensorWord {
+        TensorWord::Written
     }
-    /// What a thread has just stored comes from bytes that nothing has written.
+    /// What a thread has just stored is an undefined value with this number.
     #[doc(hidden)]
-    fn undefined(&mut self, _: &Access) {}
+    fn undefined(&mut self, _: &Access, _origin: u32) {}
+    /// The bytes of an access that hold such values, a bit each, and the number of one of them. Of more than 64 bytes, all of them or none.
+    #[doc(hidden)]
+    fn undefined_bytes(&mut self, _: &Access) -> Option<(u64, u32)> {
+        None
+    }
     /// A block of a segment of global memory, which `malloc` uses, is allocated, or free again.
     #[doc(hidden)]
     fn heap(&mut self, _segment: usize, _block: std::ops::Range<u64>, _allocated: bool) {}
@@ -438,6 +443,14 @@ pub trait Monitor: 'static {
     /// A copy with this number starts to write a box of a tensor to shared memory.
     #[doc(hidden)]
     fn writes_box(&mut self, _: &SharedBox, _copy: u64, _: Who) {}
+    /// A copy starts to read a box of a tensor in shared memory.
+    #[doc(hidden)]
+    fn reads_box(&mut self, _: &SharedBox, _: Who) -> Result<(), FaultKind> {
+        Ok(())
+    }
+    /// `stmatrix` has written the rows of a matrix to these places of the CTA's shared memory.
+    #[doc(hidden)]
+    fn writes_rows(&mut self, _rows: &[u32], _: Who) {}
     /// An operation reads a matrix in the shared memory of the CTA with this rank.
     #[doc(hidden)]
     fn reads_matrix(&mut self, _: &SharedMatrix, _rank: u32, _: Who) -> Result<(), FaultKind> {

@@ -7,6 +7,7 @@ use super::{active, own_shared_object, space};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::machine::Ctx;
+use crate::machine::findings::Undefined;
 use crate::memory::address::{Place, decode_common};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::{Destination, Source};
@@ -176,8 +177,49 @@ fn tell(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
     })
 }
 
-/// Tells the monitor where the rows of each matrix are in the CTA's shared memory.
-fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) -> Result<(), Box<Fault>> {
+/// The bytes of a matrix with elements of 16 bits that a lane has in a register: the row, the first byte of it, and how many. None where
+/// elements have other sizes.
+pub(crate) fn matrix_words(q: Q, lane: usize) -> impl Iterator<Item = (usize, u64, u32)> {
+    let parts = if is_packed(q) || q.has(q::m16n16) || q.has(q::m16n8) {
+        0
+    } else if q.has(q::trans) {
+        2
+    } else {
+        1
+    };
+    (0..parts).map(move |part| match parts {
+        1 => (lane / 4, lane as u64 % 4 * 4, 4),
+        _ => (lane % 4 * 2 + part, lane as u64 / 4 * 2, 2),
+    })
+}
+
+/// Words that hold undefined values, which statements have stored, are undefined in the registers too.
+#[cold]
+fn follow_undefined(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) {
+    for result in 0..registers {
+        let (mut lanes, mut found) = (0, None);
+        for lane in 0..32 {
+            let mut origins = matrix_words(q, lane).map(|(row, byte, bytes)| {
+                let addr = addresses.get(8 * result + row)?.wrapping_add(byte);
+                match decode_common(space(q), addr, x.rank()) {
+                    Some(Place::Shared { offset, .. }) => x.undefined_in_shared(addr, offset, bytes),
+                    _ => None,
+                }
+            });
+            // an element that is written is a reason for the other one to be padding
+            if let Some(origin) = origins.next().flatten().filter(|_| origins.all(|origin| origin.is_some())) {
+                (lanes, found) = (lanes | 1 << lane, Some(origin));
+            }
+        }
+        if let Some(origin) = found {
+            let who = x.who(lanes);
+            x.findings.undefined.push(Undefined::Word { result, who, origin });
+        }
+    }
+}
+
+/// Tells the monitor where the rows of each matrix are in the CTA's shared memory, which are read or have been written.
+fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize, written: bool) -> Result<(), Box<Fault>> {
     let rows = if q.has(q::m16n16) { 16 } else { 8 };
     for (number, of_matrix) in (0..).zip(addresses[..(8 * registers).min(32)].chunks_exact(rows)) {
         let mut places = [0; 16];
@@ -193,7 +235,7 @@ fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) -> Resu
             // what is elsewhere is a fault of its own
             continue;
         }
-        x.tell_rows(number, &places[..rows]).map_err(|kind| x.fault(kind, number * rows as u32))?;
+        x.tell_rows(number, &places[..rows], written).map_err(|kind| x.fault(kind, number * rows as u32))?;
     }
     Ok(())
 }
@@ -231,7 +273,10 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
         check_unused(x, q, addresses, 8 * d.len())?;
     }
     if x.monitor.is_on() {
-        tell_rows(x, q, addresses, d.len())?;
+        tell_rows(x, q, addresses, d.len(), false)?;
+        if x.findings.has_stored {
+            follow_undefined(x, q, addresses, d.len());
+        }
     }
     let whole = x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
     let seen = whole && (!x.monitor.is_on() || tell(x, q, addresses, d.len()));
@@ -283,6 +328,9 @@ pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_
             let lane = 8 * r + line;
             store_row(x, q, address.lane(lane), lane, bytes)?;
         }
+    }
+    if x.monitor.is_on() {
+        tell_rows(x, q, &address.lanes(), registers.len(), true)?;
     }
     Ok(Flow::Next)
 }

@@ -2,7 +2,7 @@
 
 mod direct;
 mod exact;
-pub(super) mod form;
+pub(crate) mod form;
 mod quads;
 
 use super::matrix::arithmetic::{Arithmetic, Machine};

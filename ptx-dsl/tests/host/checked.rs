@@ -6,6 +6,7 @@ mod early_phases;
 mod endless;
 mod explore;
 mod issuers;
+mod layouts;
 mod locks;
 mod misuse;
 mod places;

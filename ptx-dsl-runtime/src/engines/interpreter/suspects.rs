@@ -3,12 +3,10 @@
 
 use super::liveness::{Liveness, register};
 use super::loaded::{Loaded, Rule};
-use crate::numerics::qual::{Q, q};
 use ptx_dsl_isa::image::{Action, Image, Instr, Region, Register, Source};
+use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect;
-use ptx_dsl_isa::isa::{Group, Host, Step};
 use ptx_dsl_isa::opcode::op;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// How the lanes of a result are undefined, where those of sources are.
@@ -24,7 +22,7 @@ pub(super) enum Carry {
     Selected,
     /// If the source is in the lane that it comes from: `shfl`. When it runs, not before.
     Shuffled,
-    /// As a product of matrices hands them on: [`Sums`].
+    /// As a product of matrices hands them on: [`Sums`](super::sums::Sums).
     Sums,
 }
 
@@ -45,43 +43,6 @@ impl Carry {
             _ if (computes || effects.translates) && !effects.merges => Carry::Any,
             _ => Carry::Never,
         }
-    }
-}
-
-/// Where a product of matrices has its factors and the sums that it adds to, among its sources.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sums {
-    /// The registers of the right factor. Its result is undefined in all lanes if one of them is: each row has a product with it.
-    pub factor: Range<usize>,
-    /// The old sum of the first result. A lane of a result is undefined if that of its old sum is.
-    pub first: usize,
-    /// The predicate without which the old sums do not count.
-    pub adds: Option<usize>,
-}
-
-impl Sums {
-    /// `None` if the places are not known: with scales or metadata, or with sums of another type than the results.
-    pub fn new(i: &Instr, qualifiers: Q, widths: &[u32]) -> Option<Sums> {
-        let Action::Opcode { opcode, .. } = i.action else { return None };
-        let instr = opcode.entries().next().map(|e| e.instr).filter(|instr| instr.adds_products())?;
-        let results = i.results.len();
-        if instr.effects.group == Group::Wgmma(Step::Start) {
-            // the old sums stand before the last source, which says what is held
-            let first = i.sources.len().checked_sub(1 + results)?;
-            let is_predicate = |s: &Source| register(s).is_some_and(|r| widths.get(r as usize) == Some(&1));
-            let adds = i.sources.iter().position(is_predicate);
-            // a constant one stands behind the descriptor of B
-            let fragment = i.sources.first().and_then(register).is_some_and(|r| widths.get(r as usize) == Some(&32));
-            let behind = if fragment { 5 } else { 2 } + if opcode == op::wgmma_mma_async_sp { 2 } else { 0 };
-            return Some(Sums { factor: 0..0, first, adds: Some(adds.unwrap_or(behind)) });
-        }
-        let types = qualifiers.types();
-        let types = types.get(..qualifiers.written())?;
-        let dense = instr.operands.last().is_some_and(|o| o.name == "c") && !qualifiers.has(q::block_scale);
-        let first = i.sources.len().checked_sub(results).filter(|_| dense && types.first() == types.last())?;
-        // with 16 rows A has twice as many registers as B
-        let factor = if first.is_multiple_of(3) { 2 * first / 3..first } else { first / 2..first };
-        Some(Sums { factor, first, adds: None })
     }
 }
 

@@ -4,15 +4,17 @@
 
 use super::op::{Op, Operand};
 use super::runner::Runner;
-use super::suspects::{Carry, Sums};
-use super::watched::{Root, Watched};
+use super::suspects::Carry;
+use super::watched::{Layout, Watched};
 use crate::fault::words::at;
 use crate::fault::{FaultKind, TensorUnwritten};
 use crate::machine::findings::Undefined;
+use crate::machine::origins::Root;
 use crate::memory::address::{AddrSpace, Place, decode};
 use crate::observe::monitor::{Access, By, Proxy};
 use crate::semantics::Done;
 use crate::semantics::ld_st::{element, elements};
+use crate::semantics::ldmatrix::matrix_words;
 use std::rc::Rc;
 
 use ptx_dsl_isa::image::{Guard, NO_SITE, Register};
@@ -67,14 +69,14 @@ impl Runner<'_, '_> {
                 self.need(*register, k, m, what)?;
             }
             if let Some((from, to)) = watched.stored {
-                self.stores(op, (from, to), k, m)?;
+                self.stores(op, watched, (from, to), k, m)?;
             }
             if watched.carry == Carry::Shuffled {
                 continue;
             }
             let lost: Vec<Lost> = match &watched.sums {
-                Some(sums) => (0..op.results.len()).map(|n| self.added(op, sums, n, k)).collect(),
-                None => vec![self.carried(op, watched.carry, k); op.results.len()],
+                Some(sums) => self.undefined_sums(op, sums, k),
+                None => vec![self.carried(op, watched.carry, k, m); op.results.len()],
             };
             if let Some(u) = &mut self.registers.undefined {
                 for (r, lost) in op.results.iter().zip(lost) {
@@ -91,8 +93,8 @@ impl Runner<'_, '_> {
         self.x.at(op.site, op.order);
     }
 
-    /// Lanes in which the results are undefined.
-    fn carried(&self, op: &Op, carry: Carry, k: usize) -> Lost {
+    /// Those of these lanes in which the results are undefined.
+    fn carried(&self, op: &Op, carry: Carry, k: usize, m: u32) -> Lost {
         if matches!(carry, Carry::Never | Carry::Sums) || op.sources.is_empty() {
             return None;
         }
@@ -108,28 +110,14 @@ impl Runner<'_, '_> {
                 p & lanes(&all[0]) | !p & lanes(&all[1]) | lanes(&all[2])
             }
             (Carry::Selected, _) => 0,
-        };
+        } & m;
         let (_, root) = all.into_iter().flatten().find(|(lanes, _)| lanes & lost != 0)?;
         Some((lost, root))
     }
 
-    /// Lanes in which result `n` of a product of matrices is undefined.
-    fn added(&self, op: &Op, sums: &Sums, n: usize, k: usize) -> Lost {
-        let whole = |o: &Operand| self.lost_operand(o, k).filter(|(lanes, _)| *lanes == u32::MAX);
-        if let Some(lost) = op.sources.get(sums.factor.clone()).unwrap_or_default().iter().find_map(whole) {
-            return Some(lost);
-        }
-        let adds = sums.adds.and_then(|at| op.sources.get(at)).is_none_or(|p| {
-            let p = self.operand(p, k);
-            p.iter().any(|value| value & 1 != 0)
-        });
-        let old = op.sources.get(sums.first + n).filter(|_| adds)?;
-        self.lost_operand(old, k)
-    }
-
-    /// A store of undefined values. Of a vector some elements may be undefined: padding. So may a byte be that is copied from memory. A
-    /// store to local memory passes the values on.
-    fn stores(&mut self, op: &Op, (from, to): (usize, usize), k: usize, m: u32) -> Done {
+    /// A store of undefined values. Of a vector some elements may be undefined: padding. So may a byte be that is copied from memory. The
+    /// values are then in memory, unless they are reported.
+    fn stores(&mut self, op: &Op, watched: &Watched, (from, to): (usize, usize), k: usize, m: u32) -> Done {
         let sources = op.sources.get(from..to).unwrap_or_default();
         let all: Vec<_> = sources.iter().map(|o| self.lost_operand(o, k)).collect();
         if all.iter().all(Option::is_none) {
@@ -138,54 +126,88 @@ impl Runner<'_, '_> {
         let address = self.operand(&op.sources[0], k);
         let space = crate::semantics::space(op.q);
         let bytes = element(op.q.types()[0]);
-        for (i, lost) in all.iter().enumerate().take(elements(op.q)) {
-            let Some((lanes, _)) = lost else { continue };
-            for l in (0..32).filter(|l| (lanes & m) >> l & 1 != 0) {
-                self.passes_on(space, address[l as usize].wrapping_add(u64::from(bytes) * i as u64), bytes, l);
-            }
-        }
-        let copied_byte = |lost: &Lost| bytes == 1 && matches!(lost, Some((_, Root::Memory { .. })));
+        let copied_byte =
+            |lost: &Lost| bytes == 1 && matches!(lost, Some((_, Root::Memory { .. } | Root::Stored { .. })));
         let needed = |lost: &Lost| lost.as_ref().filter(|_| !copied_byte(lost)).map_or(0, |(lanes, _)| *lanes);
-        let bad = all.iter().fold(m, |m, u| m & needed(u));
-        if bad == 0 {
-            return Ok(());
-        }
-        let bad = bad
+        let bad = all.iter().fold(m, |m, u| m & needed(u))
             & match space {
                 AddrSpace::Global => u32::MAX,
                 AddrSpace::Generic => crate::numerics::lanes::mask_by(|l| address[l] >> 56 == 0),
                 _ => 0,
             };
+        match watched.layout {
+            Layout::Vector => {
+                for (i, lost) in all.iter().enumerate().take(elements(op.q)) {
+                    let Some((lanes, root)) = lost else { continue };
+                    for l in (0..32).filter(|l| (lanes & m & !bad) >> l & 1 != 0) {
+                        let at = address[l as usize].wrapping_add(u64::from(bytes) * i as u64);
+                        self.passes_on(op, (space, at, bytes), l, root);
+                    }
+                }
+            }
+            Layout::Matrices => {
+                for (i, lost) in all.iter().enumerate() {
+                    let Some((lanes, root)) = lost else { continue };
+                    for l in (0..32).filter(|l| lanes >> l & 1 != 0) {
+                        for (row, byte, bytes) in matrix_words(op.q, l as usize) {
+                            let Some(at) = address.get(8 * i + row) else { continue };
+                            self.passes_on(op, (space, at.wrapping_add(byte), bytes), l, root);
+                        }
+                    }
+                }
+            }
+            Layout::Changed => {}
+        }
         let register = sources.iter().find_map(|o| if let Operand::Register(r) = o { Some(*r) } else { None });
         let (Some(register), true) = (register, bad != 0) else { return Ok(()) };
         self.at(op);
         self.need(register, k, bad, "stored to global memory")
     }
 
-    /// A lane stores an undefined value, which is then in its local memory.
-    fn passes_on(&mut self, space: AddrSpace, addr: u64, bytes: u32, lane: u32) {
-        let Some(place @ Place::Local { .. }) = decode(space, addr, self.x.cur.cta) else { return };
+    /// A lane stores an undefined value, which is then in memory.
+    fn passes_on(&mut self, op: &Op, (space, addr, bytes): (AddrSpace, u64, u32), lane: u32, root: &Root) {
+        let Some(place) = decode(space, addr, self.x.cur.cta) else { return };
+        let root = root.clone().moved(&[lane; 32]);
+        let origin = self.x.findings.origins.number(op.site, root);
+        self.at(op);
         let (who, order) = (self.x.who(1 << lane), self.x.order);
         let (by, proxy) = (By::Thread, Proxy::Generic);
         let access = Access { place, addr, bytes, write: true, same: false, by, proxy, order, who };
-        self.x.findings.undefined.push(Undefined::Store(access));
+        self.x.findings.undefined.push(Undefined::Store(access, origin));
     }
 
     /// The instruction has run: takes over what it has done with memory that nothing has written.
     pub(super) fn follow(&mut self, op: &Op) {
         for access in std::mem::take(&mut self.x.findings.undefined) {
             match access {
-                Undefined::Load(access, bytes) => self.loaded(op, &access, bytes),
-                Undefined::Tensor { result, who, rank, lane, column } => {
+                Undefined::Load(access, bytes, origin) => self.loaded(op, &access, bytes, origin),
+                Undefined::Tensor { result, who, rank, lane, column, only_added } => {
                     let register = op.results.get(result).copied().flatten();
                     if let (Some(undefined), Some(register)) = (&mut self.registers.undefined, register) {
-                        let root = Root::Tensor { site: who.site, rank, lane, column };
+                        let root = Root::Tensor { site: who.site, rank, lane, column, only_added };
                         undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
                     }
                 }
-                Undefined::Store(access) => {
+                Undefined::Word { result, who, origin } => {
+                    let register = op.results.get(result).copied().flatten();
+                    if let (Some(undefined), Some(register)) = (&mut self.registers.undefined, register) {
+                        let root = Root::Stored { origin };
+                        undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
+                    }
+                }
+                Undefined::Store(access, origin) => {
+                    self.x.findings.has_stored |= !matches!(access.place, Place::Local { .. });
                     if let Some(monitor) = self.x.monitor.get() {
-                        monitor.undefined(&access);
+                        monitor.undefined(&access, origin);
+                    }
+                }
+                Undefined::Copy(access, origin) => {
+                    let lane = access.who.lanes.trailing_zeros() & 31;
+                    // the launch ends at the next finding, if it has to
+                    if let Err(fault) =
+                        self.report(String::new(), Root::Stored { origin }, lane, "copied to global memory")
+                    {
+                        self.x.findings.list.push(*fault);
                     }
                 }
             }
@@ -193,7 +215,7 @@ impl Runner<'_, '_> {
     }
 
     /// A lane has loaded bytes of which some were never written. Elements without another byte are undefined.
-    fn loaded(&mut self, op: &Op, access: &Access, unwritten: u64) {
+    fn loaded(&mut self, op: &Op, access: &Access, unwritten: u64, origin: Option<u32>) {
         let Some(undefined) = &mut self.registers.undefined else { return };
         let Some(size) = access.bytes.checked_div(op.results.len() as u32).filter(|size| *size != 0) else { return };
         let space = if matches!(access.place, Place::Local { .. }) { "local" } else { "shared" };
@@ -203,6 +225,10 @@ impl Runner<'_, '_> {
             let (Some(r), true) = (*r, unwritten.checked_shr(i * size).unwrap_or(0) & element == element) else {
                 continue;
             };
+            if let Some(origin) = origin {
+                undefined.set(r, warp, 1 << lane, Some((1 << lane, Root::Stored { origin })));
+                continue;
+            }
             let mut addresses = match undefined.of(r, warp) {
                 Some((_, Root::Memory { site: of, addresses, .. })) if *of == site => addresses.clone(),
                 _ => Rc::new([0; 32]),
@@ -237,36 +263,64 @@ impl Runner<'_, '_> {
         if let Some(u) = &mut self.registers.undefined {
             u.set(r, self.lo + k, u32::MAX, None);
         }
-        let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
+        let name = self.image.names.get(r as usize).cloned().unwrap_or_default();
+        self.report(name, root, lane, what)
+    }
+
+    /// A finding about an undefined value in a register of this name, or in shared memory.
+    fn report(&mut self, name: String, root: Root, lane: u32, what: &str) -> Done {
+        let (root, stored) = match root {
+            Root::Stored { origin } => match self.x.findings.origins.of(origin) {
+                Some((site, root)) => (root, Some(site)),
+                None => return Ok(()),
+            },
+            root => (root, None),
+        };
         match root {
+            Root::Stored { .. } => Ok(()),
             Root::Register { register, read } => {
+                let read = if read == NO_SITE { stored.unwrap_or(read) } else { read };
                 let read = self.x.geometry.statement(read, "");
-                let (register, from) = (name(r), name(register));
-                let kind = FaultKind::UndefinedRegister { register, from, read, what: what.to_owned() };
+                let from = self.image.names.get(register as usize).cloned().unwrap_or_default();
+                let (what, stored) = (what.to_owned(), stored.is_some());
+                let kind = FaultKind::UndefinedRegister { register: name, from, read, what, stored };
                 self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
             }
             Root::Memory { site, space, addresses } => {
                 let kind = FaultKind::Uninitialised { space, addr: addresses[lane as usize] };
-                self.report_origin(r, kind, site, lane, what)
+                self.report_origin((name, stored), kind, site, lane, what)
             }
             Root::Shuffle { site, reads } => {
                 let read = reads[lane as usize].or_else(|| reads.iter().flatten().next().copied());
-                read.map_or(Ok(()), |read| self.report_origin(r, read.fault(), site, lane, what))
+                read.map_or(Ok(()), |read| self.report_origin((name, stored), read.fault(), site, lane, what))
             }
-            Root::Tensor { site, rank, lane: from, column } => {
+            Root::Tensor { site, rank, lane: from, column, only_added } => {
                 let (lanes, columns) = (from..from + 1, column..column + 1);
-                let read = TensorUnwritten { lanes, columns, rank, access: "load", operand: "" };
-                self.report_origin(r, FaultKind::TensorUnwritten(Box::new(read)), site, lane, what)
+                let read = TensorUnwritten { lanes, columns, rank, access: "load", operand: "", only_added };
+                self.report_origin((name, stored), FaultKind::TensorUnwritten(Box::new(read)), site, lane, what)
             }
         }
     }
 
-    /// A finding of this kind at the statement that has made an undefined value, which the current statement uses in a register.
-    fn report_origin(&mut self, r: Register, kind: FaultKind, site: u32, lane: u32, what: &str) -> Done {
-        let name = self.image.names.get(r as usize).cloned().unwrap_or_default();
+    /// A finding of this kind at the statement that has made an undefined value, which the current statement uses in a register of this
+    /// name. `stored`: the statement that has stored it in between.
+    fn report_origin(
+        &mut self,
+        (name, stored): (String, Option<u32>),
+        kind: FaultKind,
+        site: u32,
+        lane: u32,
+        what: &str,
+    ) -> Done {
         let statement = self.x.geometry.statement(self.x.site, "");
         let by = if statement.is_empty() { String::new() } else { format!(" by {statement}") };
-        let used = format!("`{name}` is {what}{by}");
+        let value = if name.is_empty() { "a value in shared memory".to_owned() } else { format!("`{name}`") };
+        let stored =
+            stored.map(|site| format!(", where {} has stored the value", self.x.geometry.statement(site, "a thread")));
+        let used = match stored {
+            Some(stored) => format!("{value} is {what}{by}, and comes from memory{stored}"),
+            None => format!("{value} is {what}{by}"),
+        };
         let (here, order) = (self.x.site, self.x.order);
         self.x.at(site, order);
         let known = self.x.findings.list.len();

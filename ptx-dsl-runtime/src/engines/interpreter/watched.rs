@@ -3,15 +3,27 @@
 
 use super::liveness::{Walk, register};
 use super::loaded::Touch;
-use super::suspects::{Carry, Sums, Suspects};
-use crate::numerics::lanes::Lanes;
+use super::sums::Sums;
+use super::suspects::{Carry, Suspects};
+use crate::machine::origins::Root;
 use crate::numerics::qual::{Q, q};
 use ptx_dsl_isa::image::{Action, Image, Instr, NO_SITE, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
+use ptx_dsl_isa::isa::{Group, Issue, Step, Tensor};
 use ptx_dsl_isa::opcode::op;
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
 use std::sync::Arc;
+
+/// How what an instruction stores lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Elements after each other, at the address of each lane: `st`.
+    Vector,
+    /// `stmatrix`
+    Matrices,
+    /// The value is not stored as it is: atomic operations.
+    Changed,
+}
 
 /// What a watched instruction does with registers that may be undefined.
 #[derive(Debug)]
@@ -26,6 +38,8 @@ pub(super) struct Watched {
     pub needed: Vec<(Register, &'static str)>,
     /// What it stores, if it is a store: the first one and the end among its sources.
     pub stored: Option<(usize, usize)>,
+    /// How these lie in memory.
+    pub layout: Layout,
     /// Its guard decides what happens to memory or other threads.
     pub effect: bool,
     /// What it does with registers that wait for another instruction.
@@ -44,9 +58,22 @@ impl Watched {
         };
         let memory = effects.map_or(MemoryOp::None, |e| e.memory);
         let barrier = effects.is_some_and(|e| e.barrier != effect::Barrier::None);
+        let wgmma = effects.is_some_and(|e| e.group == Group::Wgmma(Step::Start));
+        let tensor = effects.is_some_and(|e| matches!(e.tensor, Tensor::Mma | Tensor::Copy));
+        let width = |r: Register| suspects.widths.get(r as usize).copied();
         let needed = i.sources.iter().filter_map(|source| match *source {
             Source::Address { base, .. } => Some((base, "used as an address")),
             Source::Register { register } if barrier => Some((register, "used as an operand of a barrier")),
+            Source::Register { register } if tensor => {
+                Some((register, "used as an operand of an asynchronous operation"))
+            }
+            // others are elements
+            Source::Register { register } if wgmma && width(register) == Some(64) => {
+                Some((register, "used as a descriptor of a matrix"))
+            }
+            Source::Register { register } if wgmma && width(register) == Some(1) => {
+                Some((register, "used as `scale-d`"))
+            }
             _ => None,
         });
         let stores = memory.stores() && i.sources.len() > 1;
@@ -56,6 +83,13 @@ impl Watched {
             sums: Sums::new(i, qualifiers, &suspects.widths),
             needed: needed.collect(),
             stored: stores.then_some((1, i.sources.len())),
+            layout: match i.action {
+                Action::Opcode { opcode: op::st, .. } => Layout::Vector,
+                _ if memory == MemoryOp::Store && effects.is_some_and(|e| e.issue == Issue::FullWarp) => {
+                    Layout::Matrices
+                }
+                _ => Layout::Changed,
+            },
             effect: barrier || memory != MemoryOp::None,
             touches,
         })
@@ -83,71 +117,6 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
         by_site[site] = true;
     }
     by_site.into()
-}
-
-/// Where an undefined value comes from.
-#[derive(Debug, Clone)]
-pub(super) enum Root {
-    /// A register that the thread has not written.
-    Register {
-        register: Register,
-        /// The statement that has read it first and given its value on; [`NO_SITE`] if none has.
-        read: u32,
-    },
-    /// A load from memory that nothing has written.
-    Memory {
-        /// The statement of the load.
-        site: u32,
-        space: &'static str,
-        /// By lane; 0 if another load has read it.
-        addresses: Rc<Lanes>,
-    },
-    /// A load from Tensor Memory that nothing has written: of the first of the lanes.
-    Tensor {
-        /// The statement of the load.
-        site: u32,
-        rank: u32,
-        lane: usize,
-        column: usize,
-    },
-    /// A shuffle from a lane that its member mask does not name.
-    Shuffle {
-        /// The statement of the shuffle.
-        site: u32,
-        /// By lane, unless its value comes from elsewhere.
-        reads: Rc<[Option<Stray>; 32]>,
-    },
-}
-
-/// A lane of a shuffle reads from one that the member mask does not name.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stray {
-    pub lane: u32,
-    pub from: u32,
-    pub mask: u32,
-}
-
-impl Root {
-    /// The value of each lane is now that of another lane, which `from` names.
-    pub fn moved(self, from: &[u32; 32]) -> Root {
-        match self {
-            Root::Memory { site, space, addresses } => {
-                Root::Memory { site, space, addresses: Rc::new(from.map(|lane| addresses[lane as usize & 31])) }
-            }
-            Root::Shuffle { site, reads } => {
-                Root::Shuffle { site, reads: Rc::new(from.map(|lane| reads[lane as usize & 31])) }
-            }
-            other @ (Root::Register { .. } | Root::Tensor { .. }) => other,
-        }
-    }
-
-    /// A statement reads the value and gives it on.
-    pub fn read_at(self, site: u32) -> Root {
-        match self {
-            Root::Register { register, read: NO_SITE } => Root::Register { register, read: site },
-            other => other,
-        }
-    }
 }
 
 /// The undefined lanes of the registers of a CTA.

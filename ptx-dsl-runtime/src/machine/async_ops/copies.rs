@@ -217,8 +217,7 @@ impl Ctx<'_> {
                 self.tell_agent(access, by, order, lane)?;
             }
             if let Some(layout) = copy.job.shared_box() {
-                let who = self.who(1 << lane);
-                self.monitor.get().into_iter().for_each(|monitor| monitor.writes_box(&layout, copy.number, who));
+                self.tell_box(&layout, copy.job.destination().map(|_| copy.number), lane)?;
             }
         }
         Ok(())

@@ -5,8 +5,8 @@ use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
 use crate::memory::address::{AddrSpace, Place, decode};
-use crate::observe::monitor::layout::SharedMatrix;
-use crate::observe::monitor::{Access, By, Event, Finding, Order, Sync, Who};
+use crate::observe::monitor::layout::{SharedBox, SharedMatrix};
+use crate::observe::monitor::{Access, Agent, By, Event, Finding, Order, Proxy, Sync, Who};
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
@@ -40,16 +40,48 @@ impl Ctx<'_> {
         self.step_accesses(&access, None);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         match monitor.memory(access) {
+            Ok(()) if self.findings.has_stored && !access.write => {
+                self.reads_undefined(access);
+                Ok(())
+            }
             Ok(()) => Ok(()),
             Err(FaultKind::Uninitialised { .. })
                 if access.by == By::Thread && self.findings.follows(access.who.site) =>
             {
                 let bytes = monitor.unwritten(&access);
-                self.findings.undefined.push(Undefined::Load(access, bytes));
+                self.findings.undefined.push(Undefined::Load(access, bytes, None));
                 Ok(())
             }
             Err(kind) => self.found(kind, access.who.lanes.trailing_zeros().min(31)),
         }
+    }
+
+    /// A load, or a copy to global memory, of what may be an undefined value that a statement has stored.
+    #[cold]
+    fn reads_undefined(&mut self, access: Access) {
+        let Some((bytes, origin)) = self.monitor.get().and_then(|monitor| monitor.undefined_bytes(&access)) else {
+            return;
+        };
+        match access.by {
+            By::Thread if self.findings.follows(access.who.site) && !access.order.atomic => {
+                self.findings.undefined.push(Undefined::Load(access, bytes, Some(origin)));
+            }
+            // part of what it copies may be padding
+            By::Agent(Agent::Bulk { .. }) if bytes == u64::MAX => {
+                self.findings.undefined.push(Undefined::Copy(access, origin));
+            }
+            _ => {}
+        }
+    }
+
+    /// The number of an undefined value that these bytes of the CTA's shared memory hold.
+    #[cold]
+    pub(crate) fn undefined_in_shared(&mut self, addr: u64, offset: u32, bytes: u32) -> Option<u32> {
+        let place = Place::Shared { rank: self.rank(), offset };
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        let access = Access { place, addr, bytes, write: false, same: false, by, proxy, order, who: self.who(1) };
+        let (undefined, origin) = self.monitor.get()?.undefined_bytes(&access)?;
+        (undefined.count_ones() >= bytes).then_some(origin)
     }
 
     /// Tells the monitor that a block of the heap is allocated, or free again.
@@ -108,10 +140,27 @@ impl Ctx<'_> {
         monitor.reads_matrix(matrix, rank, who).or_else(|kind| self.found(kind, lane))
     }
 
-    /// Tells the monitor that the warp reads the rows of a matrix at these places of the CTA's shared memory.
-    pub(crate) fn tell_rows(&mut self, matrix: u32, rows: &[u32]) -> Result<(), FaultKind> {
+    /// Tells the monitor that a copy of a lane writes a box to shared memory, if it has a number, or else reads it there.
+    pub(crate) fn tell_box(&mut self, of: &SharedBox, written_by: Option<u64>, lane: u32) -> Result<(), FaultKind> {
+        let who = self.who(1 << lane);
+        let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        match written_by {
+            Some(copy) => {
+                monitor.writes_box(of, copy, who);
+                Ok(())
+            }
+            None => monitor.reads_box(of, who).or_else(|kind| self.found(kind, lane)),
+        }
+    }
+
+    /// Tells the monitor that the warp reads the rows of a matrix at these places of the CTA's shared memory, or has written them.
+    pub(crate) fn tell_rows(&mut self, matrix: u32, rows: &[u32], written: bool) -> Result<(), FaultKind> {
         let who = self.who(self.mask);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        if written {
+            monitor.writes_rows(rows, who);
+            return Ok(());
+        }
         monitor.reads_rows(matrix, rows, who).or_else(|kind| self.found(kind, 8 * matrix))
     }
 

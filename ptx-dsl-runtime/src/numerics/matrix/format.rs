@@ -4,7 +4,7 @@
 use crate::numerics::float16::{bf16_to_f32, f16_to_f32};
 
 /// An element format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `.f16`
     F16,

@@ -1,16 +1,19 @@
 //! Matrices in shared memory that are read with another layout than tensor copies have written them with.
 //!
 //! A tensor copy exchanges pieces of 16 bytes as the swizzle of its map says, and an operation looks for them as the swizzle of its
-//! descriptor says. If the two differ for a piece, the operation reads an element of another column. How threads lay out what they store
-//! is not known here: only boxes count of which a copy has written the bytes last.
+//! descriptor says. If the two differ for a piece, the operation reads an element of another column. Only boxes count of which a copy has
+//! written the bytes last. What threads store may have any layout, but for the matrices of `stmatrix` ([`stored`]).
 
 mod reports;
+mod stored;
 
+use self::stored::Stored;
 use super::Checked;
 use super::actor::{Actor, COPIES};
 use super::shadow::Memory;
-use crate::api::tensor_map::Swizzle as MapSwizzle;
 use crate::fault::FaultKind;
+use crate::memory::tensor_map::{ElementType, Swizzle as MapSwizzle};
+use crate::numerics::matrix::format::Format;
 use crate::numerics::matrix::shared::Swizzle;
 use crate::observe::monitor::Who;
 use crate::observe::monitor::layout::{DescriptorOf, SharedBox, SharedMatrix};
@@ -55,12 +58,14 @@ pub(super) struct Layouts {
     boxes: FxHashMap<(u32, u32), BTreeMap<u32, Written>>,
     /// Matrices whose descriptors give each element bytes of its own.
     distinct: FxHashSet<SharedMatrix>,
+    stored: Stored,
 }
 
 impl Layouts {
     /// A cluster starts: its shared memory is new.
     pub fn start(&mut self, slot: u32) {
         self.boxes.retain(|key, _| key.0 != slot);
+        self.stored.start(slot);
     }
 
     /// A box takes the place of those that it overlaps.
@@ -83,8 +88,11 @@ impl Layouts {
 
     /// Is there a box with another layout than that of a matrix?
     fn any_differs(&self, slot: u32, rank: u32, matrix: &SharedMatrix) -> bool {
-        let differs =
-            |of: &SharedBox| of.swizzle != swizzle_of(matrix) || of.swizzle == MapSwizzle::None && of.pitch > 16;
+        let differs = |of: &SharedBox| {
+            of.swizzle != swizzle_of(matrix)
+                || of.swizzle == MapSwizzle::None && of.pitch > 16
+                || other_type(matrix, of).is_some()
+        };
         self.boxes.get(&(slot, rank)).is_some_and(|boxes| boxes.values().any(|of| differs(&of.layout)))
     }
 }
@@ -120,9 +128,9 @@ impl Checked {
             self.layouts.distinct.insert(matrix.clone());
         }
         if self.layouts.any_differs(who.slot, rank, matrix) {
-            return self.compare(matrix, rank, who);
+            self.compare(matrix, rank, who)?;
         }
-        Ok(())
+        self.compare_with_stored(matrix, rank, who)
     }
 
     /// Compares each piece of a matrix with the box in which it lies.
@@ -136,8 +144,12 @@ impl Checked {
             let next = (!of_scales && matrix.lines.contains(&(line + 1)))
                 .then(|| matrix.descriptor.piece(matrix.major, line + 1, piece))
                 .filter(|next| of.has(*next) && of.place(*next).0 == of.place(at).0);
-            if (exchanged || next.is_some()) && self.has_written(of, rank, at, who) {
-                return Err(reports::differs(matrix, of, Piece { line, piece, at, next }));
+            let types = other_type(matrix, &of.layout);
+            if (exchanged || next.is_some() || types.is_some()) && self.has_written(of, rank, at, who) {
+                return Err(match types {
+                    Some(types) if !exchanged && next.is_none() => reports::types(matrix, of, types),
+                    _ => reports::differs(matrix, of, Piece { line, piece, at, next }),
+                });
             }
         }
         Ok(())
@@ -165,6 +177,16 @@ impl Checked {
             boxes.remove(&of.layout.offset);
         }
         written
+    }
+}
+
+/// The type of a matrix and the other one that its elements have in a box, if both are floating-point numbers of 16 bits. Maps with other
+/// types are for data of any type.
+fn other_type(matrix: &SharedMatrix, of: &SharedBox) -> Option<[ElementType; 2]> {
+    match (matrix.format?, of.element) {
+        (Format::F16, ElementType::Bf16) => Some([ElementType::F16, ElementType::Bf16]),
+        (Format::Bf16, ElementType::F16) => Some([ElementType::Bf16, ElementType::F16]),
+        _ => None,
     }
 }
 

@@ -15,7 +15,7 @@ use super::clock::{Bridge, Clock};
 use super::threads::Warp;
 use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak};
 use crate::machine::tensor::Unit;
-use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, Who};
+use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, TensorWord, Who};
 use pipelines::{Operation, Pipelines};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -100,6 +100,13 @@ struct Shadow {
     halves: Vec<(Actor, u32, u32)>,
 }
 
+impl Shadow {
+    /// Has `tcgen05.mma` written to one of these words?
+    fn is_added_to(&self, area: &TensorArea) -> bool {
+        self.records.iter().any(|r| r.what == What::Writes(Unit::Mma) && r.meets(area))
+    }
+}
+
 /// The Tensor Memory of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct TensorMemory {
@@ -119,10 +126,19 @@ impl TensorMemory {
         }
     }
 
-    /// Has nothing written this word of the Tensor Memory of a CTA, of which others are written?
-    pub fn is_unwritten(&self, slot: u32, rank: u32, lane: usize, column: usize) -> bool {
-        let lacks = |shadow: &Shadow| !shadow.written.has_any(&(lane..lane + 1), &(column..column + 1));
-        self.ctas.get(&(slot, rank)).is_some_and(lacks)
+    /// What a word of the Tensor Memory of a CTA holds, of which others are written.
+    pub fn word(&self, slot: u32, rank: u32, lane: usize, column: usize) -> TensorWord {
+        let area = TensorArea { rank, lanes: lane..lane + 1, columns: column..column + 1, operand: "" };
+        match self.ctas.get(&(slot, rank)) {
+            Some(shadow) if !shadow.written.has_any(&area.lanes, &area.columns) => {
+                if shadow.is_added_to(&area) {
+                    TensorWord::OnlyAdded
+                } else {
+                    TensorWord::Unwritten
+                }
+            }
+            _ => TensorWord::Written,
+        }
     }
 
     /// `tcgen05.wait`
@@ -246,9 +262,12 @@ impl Checked {
         let kind = match (found, unwritten) {
             (Some((r, order, area, write)), _) => Err(self.tensor_race(&r, order, &area, What::of(a.by, write), who)),
             (None, Some(area)) => {
-                let TensorArea { rank, lanes, columns, operand } = area;
+                let TensorArea { rank, lanes, columns, operand } = area.clone();
                 let access = What::of(a.by, false).name();
-                Err(FaultKind::TensorUnwritten(Box::new(TensorUnwritten { lanes, columns, rank, access, operand })))
+                let only_added =
+                    self.tensor.ctas.get(&(who.slot, rank)).is_some_and(|shadow| shadow.is_added_to(&area));
+                let read = TensorUnwritten { lanes, columns, rank, access, operand, only_added };
+                Err(FaultKind::TensorUnwritten(Box::new(read)))
             }
             (None, None) => Ok(()),
         };
@@ -280,6 +299,8 @@ impl Checked {
                         continue;
                     }
                     TensorBy::Alloc { .. } => {}
+                    // what an operation adds to remains undefined where it was
+                    _ if a.reads.contains(area) && shadow.written.has_any(&area.lanes, &area.columns) => {}
                     _ if write => shadow.written.mark(&area.lanes, &area.columns),
                     _ => {}
                 }

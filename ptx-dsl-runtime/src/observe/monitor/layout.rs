@@ -1,11 +1,12 @@
 //! How boxes and matrices lie in shared memory, for the checked host.
 
-use crate::api::tensor_map;
 use crate::fault::{FaultKind, MatrixBounds};
+use crate::memory::tensor_map;
+use crate::numerics::matrix::format::Format;
 use crate::numerics::matrix::shared::{Major, Shared, Swizzle};
 use std::ops::Range;
 
-/// A box of a tensor that a copy writes to shared memory.
+/// A box of a tensor that a copy writes to shared memory, or reads there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedBox {
     /// The CTA.
@@ -18,6 +19,8 @@ pub struct SharedBox {
     pub rows: u32,
     /// How its rows are permuted.
     pub swizzle: tensor_map::Swizzle,
+    /// What its elements are.
+    pub element: tensor_map::ElementType,
     /// It has two dimensions or more, is not interleaved, and its pieces of 16 bytes stay whole.
     pub is_matrix: bool,
 }
@@ -46,6 +49,11 @@ impl DescriptorOf {
         if self == DescriptorOf::Wgmma { "9.7.15.5.1" } else { "9.7.16.3" }
     }
 
+    /// The section with the types of the matrices.
+    pub fn instruction_types(self) -> &'static str {
+        if self == DescriptorOf::Wgmma { "9.7.15.3" } else { "9.7.16.4.2" }
+    }
+
     /// The section with its fields.
     fn fields(self) -> &'static str {
         if self == DescriptorOf::Wgmma { "9.7.15.5.1.2" } else { "9.7.16.4.1" }
@@ -66,6 +74,8 @@ pub struct SharedMatrix {
     pub operand: &'static str,
     /// Whose descriptor.
     pub of: DescriptorOf,
+    /// Its elements.
+    pub format: Option<Format>,
     /// The descriptor.
     pub descriptor: Shared,
     /// Which dimension is contiguous.
@@ -82,6 +92,23 @@ impl SharedMatrix {
         self.lines.clone().flat_map(move |line| {
             self.pieces.clone().map(move |piece| (line, piece, self.descriptor.piece(self.major, line, piece)))
         })
+    }
+
+    /// The line of 16 bytes, and their number in it, also of bytes that are not read. `None` if they are in none of the lines, or not in the
+    /// atoms with which these begin.
+    pub fn place(&self, at: u32) -> Option<(u32, u32)> {
+        let Shared { start, stride, swizzle, base, .. } = self.descriptor;
+        if self.descriptor.absolute || swizzle == Swizzle::B128Atom32 {
+            return None;
+        }
+        if swizzle == Swizzle::None {
+            return self.each().find(|(_, _, of)| *of == at).map(|(line, piece, _)| (line, piece));
+        }
+        let (width, atom) = (swizzle.width(), self.atom_bytes());
+        let from = swizzle.apply(at, base).checked_sub(start & !(width - 1))?;
+        let (group, within) = if stride < atom { (0, from) } else { (from / stride, from % stride) };
+        let line = group.checked_mul(8)?.checked_add(within / width)?;
+        (within < atom && self.lines.contains(&line)).then_some((line, within % width / 16))
     }
 
     /// The first piece outside of shared memory of this size, and the field of the descriptor that leads there.

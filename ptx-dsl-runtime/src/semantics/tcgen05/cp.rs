@@ -167,7 +167,7 @@ impl TensorJob for Copy {
     fn matrices(&self) -> Vec<SharedMatrix> {
         let (lines, pieces) = (0..self.rows.count() as u32, 0..self.chunks as u32);
         let (operand, of) = ("the matrix", DescriptorOf::Cp);
-        vec![SharedMatrix { operand, of, descriptor: self.source, major: Major::K, lines, pieces }]
+        vec![SharedMatrix { operand, of, format: None, descriptor: self.source, major: Major::K, lines, pieces }]
     }
 
     fn operands(&self) -> Vec<(usize, std::ops::Range<u32>)> {

@@ -40,6 +40,15 @@ impl Transfer {
         SharedRange::new(self.shared, self.extent() as u32)
     }
 
+    fn shared_box(&self) -> SharedBox {
+        let Transfer { shared, of, layout, .. } = self;
+        // no address undoes an exchange of halves of 16 bytes
+        let whole = layout.swizzle != Swizzle::B128Atom32Flip8;
+        let is_matrix = whole && of.map.rank > 1 && of.map.interleave.slice().is_none();
+        let (pitch, rows, element) = (layout.pitch, of.count() as u32, of.map.element);
+        SharedBox { rank: shared.rank, offset: shared.offset, pitch, rows, swizzle: layout.swizzle, element, is_matrix }
+    }
+
     fn global(&self, row: &Row) -> GlobalPlace {
         self.tensor.plus(row.from)
     }
@@ -299,12 +308,7 @@ impl CopyJob for Load {
     }
 
     fn shared_box(&self) -> Option<SharedBox> {
-        let Transfer { shared, of, layout, .. } = &self.0;
-        // no address undoes an exchange of halves of 16 bytes
-        let whole = layout.swizzle != Swizzle::B128Atom32Flip8;
-        let is_matrix = whole && of.map.rank > 1 && of.map.interleave.slice().is_none();
-        let (pitch, rows) = (layout.pitch, of.count() as u32);
-        Some(SharedBox { rank: shared.rank, offset: shared.offset, pitch, rows, swizzle: layout.swizzle, is_matrix })
+        Some(self.0.shared_box())
     }
 
     fn accesses(&self) -> Vec<JobAccess> {
@@ -360,6 +364,10 @@ impl CopyJob for Store {
 
     fn reduces(&self) -> bool {
         self.reduction.is_some()
+    }
+
+    fn shared_box(&self) -> Option<SharedBox> {
+        Some(self.transfer.shared_box())
     }
 
     fn accesses(&self) -> Vec<JobAccess> {

@@ -80,7 +80,8 @@ impl Product {
                 Major::Mn => (0, lines.start / packing.elements()),
             };
             let (lines, pieces) = (first_line as u32..outer as u32, first_piece as u32..inner as u32);
-            SharedMatrix { operand: ["A", "B"][side], of: DescriptorOf::Wgmma, descriptor, major, lines, pieces }
+            let (operand, format) = (["A", "B"][side], self.formats.map(|formats| formats[side]));
+            SharedMatrix { operand, of: DescriptorOf::Wgmma, format, descriptor, major, lines, pieces }
         };
         let a = match o.a {
             A::Shared(shared, major) => Some(matrix((shared, major), 0, self.stored(), ROWS * warp..ROWS * (warp + 1))),

@@ -108,3 +108,125 @@ fn in_a_loop() {
     assert!(used.starts_with("`%r5` is stored to global memory"), "{used}");
     clean(threads(1), &body("19", "mov.u32 %r5, 1;"));
 }
+
+/// The register that nobody has written, the statement that has stored it, and the whole report.
+#[track_caller]
+fn stored(threads: Launch, body: &str) -> (String, String, String) {
+    match run(threads, body) {
+        Err(Error::Fault(fault)) => match &fault.kind {
+            FaultKind::UndefinedRegister { from, read, stored: true, .. } => {
+                (from.clone(), read.clone(), fault.to_string())
+            }
+            _ => panic!("{body}\n{fault}"),
+        },
+        other => panic!("{body}\nno fault: {other:?}"),
+    }
+}
+
+/// An undefined value that another thread loads from shared memory.
+#[test]
+fn values_in_shared_memory() {
+    let body = "st.shared.u32 [%r1], %r9; & bar.sync 0; xor.b32 %r2, %t, 1; mad.lo.u32 %r2, %r2, 4, %r0; ld.shared.u32 %r3, [%r2];\n\
+        add.u32 %r3, %r3, 1; mad.wide.u32 %d0, %t, 4, %b; $";
+    let body = |between: &str, used: &str| body.replace('&', between).replace('$', used);
+    let store = "st.global.u32 [%d0], %r3;";
+    let (from, read, report) = stored(threads(64), &body("", store));
+    assert_eq!(from, "%r9");
+    assert!(read.starts_with("`st.shared.u32 [%r1], %r9;`"), "{read}");
+    assert!(report.contains(
+        "`%r3` is stored to global memory, but it comes from `%r9`, which the thread that stored it has not"
+    ));
+    // nobody uses it, or something else has been stored meanwhile: by a thread, by an atomic operation, by a copy
+    clean(threads(64), &body("", "st.global.u32 [%d0], %t;"));
+    clean(threads(64), &body("st.shared.u32 [%r1], %t;", store));
+    clean(threads(64), &body("atom.shared.exch.b32 %r4, [%r1], 1;", store));
+    clean(
+        threads(64),
+        &body("mad.wide.u32 %d1, %t, 4, %a; cp.async.ca.shared.global [%r1], [%d1], 4; cp.async.wait_all;", store),
+    );
+    // the value of one thread, which one other thread uses
+    let one = body(
+        "setp.ne.u32 %p, %t, 7; @%p st.shared.u32 [%r1], %t;",
+        "setp.eq.u32 %p, %t, &; @%p st.global.u32 [%d0], %r3;",
+    );
+    clean(threads(64), &one.replace('&', "7"));
+    assert_eq!(stored(threads(64), &one.replace('&', "6")).0, "%r9");
+    // an address
+    assert_eq!(stored(threads(64), &body("", "mad.wide.u32 %d0, %r3, 4, %b; ld.global.u32 %r4, [%d0];")).0, "%r9");
+    // a sum over shared memory, of which one element is the result
+    let tree = "setp.lt.u32 %p, %t, $; @%p mov.u32 %r9, %t; st.shared.u32 [%r1], %r9; mov.u32 %r2, 16;\n\
+        next: bar.sync 0; mad.lo.u32 %r3, %r2, 4, %r1; setp.lt.u32 %p, %t, %r2; @%p ld.shared.u32 %r4, [%r3]; @%p ld.shared.u32 %r5, [%r1];\n\
+        @%p add.u32 %r5, %r5, %r4; @%p st.shared.u32 [%r1], %r5; shr.u32 %r2, %r2, 1; setp.ne.u32 %p, %r2, 0; @%p bra next;\n\
+        setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%b], %r5;";
+    clean(threads(64), &tree.replace('$', "32"));
+    assert_eq!(stored(threads(64), &tree.replace('$', "31")).0, "%r9");
+}
+
+/// A load of memory that nothing has written, whose value goes through shared memory.
+#[test]
+fn unwritten_memory_through_shared_memory() {
+    let body = "ld.local.u32 %r2, [%d0+8]; st.shared.u32 [%r1], %r2; bar.sync 0; ld.shared.u32 %r3, [tile]; st.global.u32 [%b], %r3;";
+    let (statement, addr, used) = unwritten(threads(32), &format!("{LOCAL}{body}"));
+    assert_eq!((statement.as_str(), addr & 0xffff), ("ld.local.u32 %r2, [%d0+8];", 8));
+    assert!(
+        used.contains("`%r3` is stored to global memory") && used.contains("where `st.shared.u32 [%r1], %r2;`"),
+        "{used}"
+    );
+}
+
+/// An element of a vector in global memory may be padding, until it is used.
+#[test]
+fn a_vector_in_global_memory() {
+    let body = "mad.wide.u32 %d0, %t, 8, %a; st.global.v2.u32 [%d0], {%t, %r9}; bar.sync 0; ld.global.v2.u32 {%r2, %r3}, [%a+8];\n\
+        mad.wide.u32 %d1, %t, 4, %b; st.global.u32 [%d1], ";
+    clean(threads(32), &format!("{body}%r2;"));
+    let (from, read, _) = stored(threads(32), &format!("{body}%r3;"));
+    assert_eq!(from, "%r9");
+    assert!(read.starts_with("`st.global.v2.u32"), "{read}");
+}
+
+/// Words of matrices that `stmatrix` stores and `ldmatrix` loads.
+#[test]
+fn matrices_in_shared_memory() {
+    let body = |load: &str, lane: u32| {
+        format!(
+            "setp.ne.u32 %p, %l, 5; @%p mov.b32 %r9, %t; and.b32 %r2, %l, 7; mad.lo.u32 %r2, %r2, 16, %r0;\n\
+             stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {{%r9}}; bar.warp.sync -1;\n\
+             ldmatrix.sync.aligned.m8n8.x1{load}.shared.b16 {{%r3}}, [%r2]; setp.eq.u32 %p, %l, {lane};\n\
+             mad.wide.u32 %d0, %t, 4, %b; @%p st.global.u32 [%d0], %r3;"
+        )
+    };
+    clean(threads(32), &body("", 4));
+    let (from, read, _) = stored(threads(32), &body("", 5));
+    assert!(from == "%r9" && read.starts_with("`stmatrix"), "{read}");
+    // in each word of the transposed matrix the other element is written
+    (0..32).for_each(|lane| clean(threads(32), &body(".trans", lane)));
+    // with two rows, the columns 2 and 3 of the transposed matrix: lanes 8 and 12
+    let rows = |lane: u32| {
+        body(".trans", lane).replace("setp.ne.u32 %p, %l, 5;", "and.b32 %r4, %l, 0x1b; setp.ne.u32 %p, %r4, 1;")
+    };
+    clean(threads(32), &rows(4));
+    assert_eq!(stored(threads(32), &rows(8)).0, "%r9");
+    assert_eq!(stored(threads(32), &rows(12)).0, "%r9");
+}
+
+/// A copy to global memory of what is undefined as a whole.
+#[test]
+fn copies_of_shared_memory() {
+    let body = |from: &str| {
+        format!(
+            "setp.ge.u32 %p, %t, {from}; @%p mov.u32 %r9, 1; st.shared.u32 [%r1], %r9; fence.proxy.async.shared::cta; bar.sync 0;\n\
+             setp.eq.u32 %p, %t, 0; @%p cp.async.bulk.global.shared::cta.bulk_group [%b], [tile], 256;\n\
+             cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+        )
+    };
+    // a part may be padding
+    clean(threads(64), &body("63"));
+    let (from, read, report) = stored(threads(64), &body("64"));
+    assert!(from == "%r9" && read.starts_with("`st.shared"), "{read}");
+    assert!(
+        report.contains("a value in shared memory is copied to global memory, but it comes from `%r9`"),
+        "{report}"
+    );
+    assert!(report.contains("`@%p cp.async.bulk.global"), "{report}");
+}

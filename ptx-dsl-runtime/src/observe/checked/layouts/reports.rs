@@ -1,9 +1,9 @@
 //! What is wrong with a layout, in words.
 
 use super::{Piece, Written, swizzle_of};
-use crate::api::tensor_map::Swizzle;
 use crate::fault::{FaultKind, MatrixLayout, WrittenBox};
-use crate::observe::monitor::layout::{DescriptorOf, SharedMatrix};
+use crate::memory::tensor_map::{ElementType, Swizzle};
+use crate::observe::monitor::layout::{DescriptorOf, SharedBox, SharedMatrix};
 
 /// A swizzle.
 fn words(swizzle: Swizzle) -> &'static str {
@@ -113,6 +113,62 @@ pub(super) fn differs(matrix: &SharedMatrix, of: Written, p: Piece) -> FaultKind
         None => format!("give both the same swizzle: {}", of_map(own)),
     };
     report((operand, read), Some((of, how)), matrix.of.layouts(), help)
+}
+
+/// The elements of a matrix have another type than those of the box.
+pub(super) fn types(matrix: &SharedMatrix, of: Written, [read, written]: [ElementType; 2]) -> FaultKind {
+    let operand = matrix.operand;
+    let name = |of: ElementType| if of == ElementType::F16 { "f16" } else { "bf16" };
+    let (how, read_as) =
+        (format!("as {}, by its tensor map", name(written)), format!("{operand} is read as {}", name(read)));
+    let help = format!(
+        "if they are {}, `ElementType::{read:?}` in the tensor map; else multiply matrices of {}",
+        name(read),
+        name(written)
+    );
+    report((operand, read_as), Some((of, how)), matrix.of.instruction_types(), help)
+}
+
+/// A matrix that `stmatrix` has written is not in one column of 16 bytes of the box that a copy stores.
+pub(super) fn stored_rows(of: SharedBox, rows: [(usize, (u32, u32)); 2], site: u32) -> FaultKind {
+    let [(a, (row_a, byte_a)), (b, (row_b, byte_b))] = rows;
+    let read = format!(
+        "the box is stored {}, so that row {a} of a matrix becomes bytes {byte_a} to {} of row {row_a} of the box, and row {b} bytes {byte_b} to {} of row {row_b}",
+        words(of.swizzle),
+        byte_a + 15,
+        byte_b + 15,
+    );
+    let help = match of.swizzle {
+        Swizzle::None => {
+            "exchange no pieces in the addresses of `stmatrix`, or put `Swizzle::B128` into the tensor map".into()
+        }
+        swizzle => format!("XOR {} in the address of each row of `stmatrix`", bits(swizzle)),
+    };
+    stored(("the box", read), site, "9.7.14.5.16", help)
+}
+
+/// A matrix that `stmatrix` has written is not in one column of 16 bytes of the matrix that an operation reads.
+pub(super) fn stored_lines(matrix: &SharedMatrix, rows: [(usize, (u32, u32)); 2], site: u32) -> FaultKind {
+    let (own, operand) = (swizzle_of(matrix), matrix.operand);
+    let [a, b] = rows.map(|(row, (line, piece))| {
+        format!(
+            "row {row} of a stored matrix becomes bytes {} to {} of {}",
+            16 * piece,
+            16 * piece + 15,
+            matrix.line(line)
+        )
+    });
+    let read = format!("{operand} is read {}, so that {a}, and {b}", words(own));
+    let help = match own {
+        Swizzle::None => "exchange no pieces in the addresses of `stmatrix`, or in the descriptor too".into(),
+        own => format!("XOR {} in the address of each row of `stmatrix`", bits(own)),
+    };
+    stored((operand, read), site, matrix.of.layouts(), help)
+}
+
+fn stored((operand, read): (&'static str, String), site: u32, section: &'static str, help: String) -> FaultKind {
+    let written = Some(WrittenBox { site, at: None, how: "as rows of one matrix".into() });
+    FaultKind::MatrixLayout(Box::new(MatrixLayout { operand, read, written, section, help }))
 }
 
 /// Rows of a matrix of `ldmatrix` begin at different bytes of the rows of a box.

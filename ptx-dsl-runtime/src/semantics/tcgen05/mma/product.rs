@@ -310,7 +310,8 @@ impl Multiply {
             Major::Mn => (0, skip / packing.elements() as u32),
         };
         let (lines, pieces) = (first_line..lines as u32, first_piece..pieces as u32);
-        SharedMatrix { operand: ["A", "B"][side], of: DescriptorOf::Mma, descriptor, major, lines, pieces }
+        let (operand, format) = (["A", "B"][side], Some(i.formats[side]));
+        SharedMatrix { operand, of: DescriptorOf::Mma, format, descriptor, major, lines, pieces }
     }
 
     /// Calls `each` for the matrices in shared memory, in each CTA.
