@@ -51,3 +51,49 @@ fn links_to_examples_stand_once() {
     });
     assert_eq!(found, [""; 0]);
 }
+
+/// Folders whose documentation is free of elliptic openers.
+const SENTENCES: [&str; 8] = [
+    "crates/ptx-dsl-analysis",
+    "crates/ptx-dsl-codegen",
+    "crates/ptx-dsl-weak",
+    "oracles/src",
+    "ptx-dsl-macros",
+    "tests/parts",
+    "tests/support",
+    "xtask",
+];
+
+/// A comment that begins so has no subject of its own: a reader has to guess it from the code or from the comment above.
+const OPENERS: [&str; 49] = [
+    "The same", "Those", "That of", "Of", "What", "So many", "So much", "So few", "So far", "So long", "Likewise",
+    "Also", "As", "And", "Or", "But", "Whose", "Which", "Where", "Who", "When", "How", "Then", "Its", "Their", "It",
+    "They", "If", "Not", "Between", "After", "Before", "Into", "From", "Within", "With", "Without", "Another", "Other",
+    "Others", "More", "All of", "Each of", "One of", "Like", "Such", "Until", "Only", "Same",
+];
+
+/// Does a line begin with one of the openers, as words?
+fn is_elliptic(line: &str) -> bool {
+    OPENERS.iter().filter_map(|opener| line.strip_prefix(opener)).any(|rest| rest.starts_with([' ', ',', '.', ':']))
+}
+
+#[test]
+fn doc_comments_begin_with_a_subject() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let begins = |path: &Path| {
+        let lines = documentation(path);
+        let numbers: Vec<usize> = lines.iter().map(|(number, _)| *number).collect();
+        let is_first = move |number: &usize| !numbers.binary_search(&(number - 1)).is_ok();
+        lines.into_iter().filter(move |(number, line)| is_first(number) && is_elliptic(line)).collect::<Vec<_>>()
+    };
+    let files: Vec<PathBuf> = SENTENCES.iter().flat_map(|folder| sources(&root.join(folder))).collect();
+    assert!(files.len() > 150, "{} files", files.len());
+    let found: Vec<String> = files
+        .iter()
+        .flat_map(|path| {
+            begins(path).into_iter().map(move |(number, line)| format!("{}:{number}: {line}", path.display()))
+        })
+        .collect();
+    assert!(found.is_empty(), "doc comments without a subject:\n{}", found.join("\n"));
+    assert!(is_elliptic("Of the block.") && is_elliptic("So many of them.") && !is_elliptic("Office hours."));
+}

@@ -1,7 +1,8 @@
 //! A histogram of 16 M bytes: shared atomics in each block, then global ones.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 1 << 24;
 const BLOCKS: usize = 256;
@@ -67,8 +68,8 @@ struct Histogram {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(11);
-    let x = (0..N).map(|_| (random.draw() & random.draw()) as u8).collect();
+    let mut random = Random::new(11);
+    let x = (0..N).map(|_| (random.word() & random.word()) as u8).collect();
     Box::new(Histogram { x, bins: vec![0; 256], hand: vec![0; 256] })
 }
 

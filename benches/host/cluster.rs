@@ -1,7 +1,8 @@
 //! Sums over 16 M elements by clusters of four CTAs, which read each other's shared memory.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 1 << 24;
 /// Elements of a cluster: 4 CTAs of 256 threads, 16 a thread.
@@ -90,8 +91,8 @@ struct Cluster {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(29);
-    let x = (0..N).map(|_| random.draw()).collect();
+    let mut random = Random::new(29);
+    let x = (0..N).map(|_| random.word()).collect();
     Box::new(Cluster { x, sums: vec![0; N / SHARE], hand: vec![0; N / SHARE] })
 }
 

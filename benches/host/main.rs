@@ -363,16 +363,3 @@ fn write_ptx(directory: &str) {
         std::fs::write(&file, ptx).unwrap_or_else(|e| panic!("cannot write {}: {e}", file.display()));
     }
 }
-
-/// Pseudo-random numbers (xorshift).
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next one, 32 bits.
-    pub fn draw(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as u32
-    }
-}

@@ -1,7 +1,8 @@
 //! A product of 512 x 512 matrices with tiles of 16 x 16 in shared memory.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 512;
 
@@ -121,9 +122,9 @@ struct Matmul {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     // small integers: the order of summation does not matter
-    let mut matrix = || (0..N * N).map(|_| (random.draw() % 17) as f32 - 8.0).collect::<Vec<_>>();
+    let mut matrix = || (0..N * N).map(|_| (random.word() % 17) as f32 - 8.0).collect::<Vec<_>>();
     Box::new(Matmul { a: matrix(), b: matrix(), c: vec![0.0; N * N], hand: vec![0.0; N * N] })
 }
 

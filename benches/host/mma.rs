@@ -1,9 +1,10 @@
 //! A product of 512 x 512 matrices on the tensor core of Blackwell: f16 in, f32 out, a tile of 128 x 128 for each CTA. The Rust
 //! counterpart computes in f32.
 
-use super::{Case, Random};
+use super::Case;
 use half::f16;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 512;
 
@@ -169,9 +170,9 @@ struct Mma {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     // small integers: the order of summation does not matter
-    let mut matrix = || (0..N * N).map(|_| (random.draw() % 17) as f32 - 8.0).collect::<Vec<_>>();
+    let mut matrix = || (0..N * N).map(|_| (random.word() % 17) as f32 - 8.0).collect::<Vec<_>>();
     let (wide_a, wide_b) = (matrix(), matrix());
     let a = wide_a.iter().map(|&x| f16::from_f32(x)).collect();
     let b = (0..N * N).map(|i| f16::from_f32(wide_b[i % N * N + i / N])).collect();

@@ -1,9 +1,10 @@
 //! A product of 512 x 512 matrices with `mma.sync`: f16 in, f32 out, a tile of 64 x 64 for each CTA. The Rust counterpart computes in f32.
 
-use super::{Case, Random};
+use super::Case;
 use half::f16;
 use ptx_dsl::Numerics;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 512;
 
@@ -185,9 +186,9 @@ pub fn fast() -> Box<dyn Case> {
 }
 
 fn case(numerics: Numerics) -> Box<dyn Case> {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     // small integers: the order of summation does not matter
-    let mut matrix = || (0..N * N).map(|_| (random.draw() % 17) as f32 - 8.0).collect::<Vec<_>>();
+    let mut matrix = || (0..N * N).map(|_| (random.word() % 17) as f32 - 8.0).collect::<Vec<_>>();
     let (wide_a, wide_b) = (matrix(), matrix());
     let a = wide_a.iter().map(|&x| f16::from_f32(x)).collect();
     let b = (0..N * N).map(|i| f16::from_f32(wide_b[i % N * N + i / N])).collect();

@@ -1,10 +1,11 @@
 //! Products of `tcgen05.mma` alone, M = N = 128: the same matrices again and again, for elements of several types. The Rust counterpart
 //! has as many multiplications of f32.
 
-use super::{Case, Random};
+use super::Case;
 use half::f16;
 use ptx_dsl::Numerics;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 /// M and N.
 const N: usize = 128;
@@ -204,8 +205,8 @@ pub fn s8() -> Box<dyn Case> {
 }
 
 fn case(of: Type, numerics: Numerics) -> Box<dyn Case> {
-    let (mut random, k) = (Random(9), ROW / of.bytes());
-    let mut matrix = || (0..N * k).map(|_| (random.draw() % 15) as i32 - 7).collect::<Vec<_>>();
+    let (mut random, k) = (Random::new(9), ROW / of.bytes());
+    let mut matrix = || (0..N * k).map(|_| (random.word() % 15) as i32 - 7).collect::<Vec<_>>();
     let (a, b) = (matrix(), matrix());
     let mut matrices = vec![0; 2 * N * ROW];
     for (i, value) in a.iter().chain(&b).enumerate() {

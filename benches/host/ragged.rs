@@ -1,7 +1,8 @@
 //! Memory operations inside a divergent loop: running sums along rows of 0 to 31 elements, a thread a row.
 
-use super::{Case, Random, sparse};
+use super::{Case, sparse};
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 ptx! {
     <sm_80, ptx 7.0>
@@ -51,7 +52,7 @@ struct Ragged {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let (starts, x) = sparse::graph(&mut Random(23));
+    let (starts, x) = sparse::graph(&mut Random::new(23));
     let (sums, hand) = (vec![0; x.len()], vec![0; x.len()]);
     Box::new(Ragged { starts, x, sums, hand })
 }

@@ -1,7 +1,8 @@
 //! Sums of blocks of 256 threads by halving in shared memory, over 16 M f32.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 1 << 24;
 const BLOCKS: usize = N / 1024;
@@ -68,9 +69,9 @@ struct Reduce {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     // small integers: the order of summation does not matter
-    let x = (0..N).map(|_| (random.draw() % 1024) as f32).collect();
+    let x = (0..N).map(|_| (random.word() % 1024) as f32).collect();
     Box::new(Reduce { x, sums: vec![0.0; BLOCKS], hand: vec![0.0; BLOCKS] })
 }
 

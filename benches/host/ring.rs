@@ -1,7 +1,8 @@
 //! A producer warp and seven consumer warps over a ring of four stages with mbarriers, one CTA.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const CHUNKS: usize = 20_000;
 
@@ -99,8 +100,8 @@ struct Ring {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(9);
-    Box::new(Ring { x: (0..CHUNKS * 32).map(|_| random.draw()).collect(), sums: vec![0; 256], hand: vec![0; 256] })
+    let mut random = Random::new(9);
+    Box::new(Ring { x: (0..CHUNKS * 32).map(|_| random.word()).collect(), sums: vec![0; 256], hand: vec![0; 256] })
 }
 
 impl Case for Ring {

@@ -1,7 +1,8 @@
 //! Inclusive sums within each warp by shuffles, over 16 M elements.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 1 << 24;
 
@@ -44,8 +45,8 @@ struct Scan {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(5);
-    Box::new(Scan { x: (0..N).map(|_| random.draw()).collect(), sums: vec![0; N], hand: vec![0; N] })
+    let mut random = Random::new(5);
+    Box::new(Scan { x: (0..N).map(|_| random.word()).collect(), sums: vec![0; N], hand: vec![0; N] })
 }
 
 impl Case for Scan {

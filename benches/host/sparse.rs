@@ -1,7 +1,8 @@
 //! Irregular access: a sparse matrix (CSR) times a vector, a gather with random indices, a level of breadth-first search.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 pub const ROWS: usize = 1 << 18;
 const GATHERED: usize = 1 << 23;
@@ -129,8 +130,8 @@ ptx! {
 pub fn graph(random: &mut Random) -> (Vec<u32>, Vec<u32>) {
     let (mut starts, mut columns) = (vec![0], Vec::new());
     for _ in 0..ROWS {
-        let n = random.draw() % 32;
-        columns.extend((0..n).map(|_| random.draw() % ROWS as u32));
+        let n = random.word() % 32;
+        columns.extend((0..n).map(|_| random.word() % ROWS as u32));
         starts.push(columns.len() as u32);
     }
     (starts, columns)
@@ -146,10 +147,10 @@ struct Spmv {
 }
 
 pub fn spmv() -> Box<dyn Case> {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let (starts, columns) = graph(&mut random);
-    let values = columns.iter().map(|_| random.draw()).collect();
-    let x = (0..ROWS).map(|_| random.draw()).collect();
+    let values = columns.iter().map(|_| random.word()).collect();
+    let x = (0..ROWS).map(|_| random.word()).collect();
     Box::new(Spmv { starts, columns, values, x, y: vec![0; ROWS], hand: vec![0; ROWS] })
 }
 
@@ -181,9 +182,9 @@ struct Gather {
 }
 
 pub fn gather() -> Box<dyn Case> {
-    let mut random = Random(17);
-    let index = (0..GATHERED).map(|_| random.draw() % GATHERED as u32).collect();
-    let x = (0..GATHERED).map(|_| random.draw()).collect();
+    let mut random = Random::new(17);
+    let index = (0..GATHERED).map(|_| random.word() % GATHERED as u32).collect();
+    let x = (0..GATHERED).map(|_| random.word()).collect();
     Box::new(Gather { index, x, y: vec![0; GATHERED], hand: vec![0; GATHERED] })
 }
 
@@ -229,11 +230,11 @@ fn expand(starts: &[u32], edges: &[u32], depth: &mut [u32], now: u32) {
 }
 
 pub fn bfs() -> Box<dyn Case> {
-    let mut random = Random(19);
+    let mut random = Random::new(19);
     let (starts, edges) = graph(&mut random);
     let mut before = vec![u32::MAX; ROWS];
     for _ in 0..64 {
-        before[random.draw() as usize % ROWS] = 0;
+        before[random.word() as usize % ROWS] = 0;
     }
     for now in 0..NOW {
         expand(&starts, &edges, &mut before, now);

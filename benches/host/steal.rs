@@ -1,7 +1,8 @@
 //! Cluster launch control with clusters of one warp each, which take over tile after tile of 1,024 elements and hash them.
 
-use super::{Case, Random};
+use super::Case;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 const N: usize = 1 << 22;
 const TILE: usize = 1024;
@@ -79,8 +80,8 @@ struct Steal {
 }
 
 pub fn case() -> Box<dyn Case> {
-    let mut random = Random(31);
-    Box::new(Steal { x: (0..N).map(|_| random.draw()).collect(), hashes: vec![0; N], hand: vec![0; N] })
+    let mut random = Random::new(31);
+    Box::new(Steal { x: (0..N).map(|_| random.word()).collect(), hashes: vec![0; N], hand: vec![0; N] })
 }
 
 impl Case for Steal {

@@ -12,8 +12,6 @@ mod case;
 mod hosts;
 #[path = "launch/mutate.rs"]
 mod mutate;
-#[path = "launch/random.rs"]
-mod random;
 
 fuzz_target!(|bytes: &[u8]| hosts::compare(&String::from_utf8_lossy(bytes)));
 

@@ -8,7 +8,7 @@ use crate::tools::{cargo, make_directory, root, write};
 /// The manifest, with names to replace.
 const MANIFEST: &str = include_str!("generated_crate/Cargo.txt");
 
-/// Which engine runs kernels. Optimised builds always compile them.
+/// The engine that runs kernels. Optimised builds always compile them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Engine {
     /// Compiled code.
@@ -27,7 +27,7 @@ impl Engine {
     }
 }
 
-/// How cargo builds and runs a crate.
+/// Options of cargo's build and of the run.
 pub(crate) struct Build<'a> {
     pub engine: Engine,
     pub release: bool,

@@ -1,4 +1,4 @@
-//! What instructions compute on the host, bit for bit, against the results of a GPU (`cargo xtask hardware`).
+//! The results of instructions on the host, bit for bit, against those of a GPU (`cargo xtask hardware`).
 //!
 //! `forms` takes all spellings from the table, `sequences` adds what needs several instructions, `values` makes the operands.
 //! `modules` writes modules for a GPU (`gpu.py` runs them there) and runs the same modules on the host. `data` reads and writes

@@ -24,7 +24,7 @@ const SHOWN: usize = 12;
 pub struct Module<'a> {
     pub path: &'a Path,
     pub ptxas: &'a Path,
-    /// More options of ptxas; the target comes from the text.
+    /// Further options of ptxas; the target comes from the text.
     pub options: &'a [&'a str],
 }
 

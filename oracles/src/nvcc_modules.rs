@@ -20,7 +20,7 @@ pub const TARGETS: [&str; 5] = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"
 /// Targets of every program in each run; each program gets one of the others, by its place in the list.
 const ALWAYS: [&str; 2] = ["sm_90a", "sm_100a"];
 
-/// Which programs to compile, and for which targets.
+/// The programs to compile, and their targets.
 #[derive(Debug, Default)]
 pub struct Options {
     /// Compiles every program for every target.

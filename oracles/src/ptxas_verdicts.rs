@@ -25,7 +25,7 @@ use batch::{Case, Verdict};
 use known::Known;
 use spell::Spelling;
 
-/// Which statements to ask about.
+/// The statements to ask about.
 pub struct Options {
     /// The only family.
     pub family: Option<String>,

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// Kernels that are compiled together.
 const BATCH: usize = 20;
 
-/// Which kernels to run, and how.
+/// The kernels to run, and the build.
 pub struct Options {
     /// The seed of the first kernel; the next ones follow.
     pub seed: u64,

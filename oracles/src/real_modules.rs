@@ -23,12 +23,12 @@ pub const TARGETS: [&str; 5] = ["sm_80", "sm_90", "sm_100", "sm_103", "sm_120"];
 
 const NOTHING: &str = "no module of tests/real matches";
 
-/// Which modules to make.
+/// The modules to make, and the launches to run.
 #[derive(Debug, Default, Clone)]
 pub struct Options {
     /// Makes each module for all of its targets; otherwise for one of them, in turn, without slow generators.
     pub all: bool,
-    /// Then runs those with a launch in `tests/real/launches`.
+    /// Runs the modules with a launch in `tests/real/launches` too.
     pub run: bool,
     /// Schedules of the checked host for each launch; one if 0.
     pub schedules: u32,

@@ -19,12 +19,12 @@ use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_test_support::parallel;
 use source::{Launch, launches};
 
-/// What to run.
+/// The kernels and mutants to run.
 #[derive(Clone)]
 pub struct Options {
     /// Schedules of each kernel as it is.
     pub schedules: u64,
-    /// Which mutants of a kernel to run.
+    /// The mutants of a kernel that run.
     pub mutants: Mutants,
     /// Prints for each mutant who notices it.
     pub list: bool,
@@ -32,7 +32,7 @@ pub struct Options {
     pub names: Vec<String>,
 }
 
-/// Which mutants of a kernel run.
+/// The mutants of a kernel that run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mutants {
     /// None.
@@ -66,7 +66,7 @@ const DEPENDS: &str = "depends on the schedule";
 /// The score in percent below which the command fails, if all kernels run.
 const FLOOR: f64 = 95.0;
 
-/// Who notices a mutant.
+/// The verdict on a mutant: the first that notices it.
 #[derive(Clone, Copy, PartialEq)]
 enum Verdict {
     CompileTime,
@@ -74,7 +74,7 @@ enum Verdict {
     Schedules,
     Missed,
     Equivalent,
-    /// It is not legal PTX, so it is not a mutant.
+    /// The text is not legal PTX, so it is not a mutant.
     Illegal,
 }
 
@@ -85,7 +85,7 @@ struct Row {
     missed: Vec<String>,
     /// The missed mutants that are excused.
     equivalent: Vec<String>,
-    /// Who notices which mutant.
+    /// Lines that tell for each mutant who notices it.
     list: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// What all kernels run with.
+/// The program and the launches of a run.
 struct Bench {
     /// The command line.
     program: PathBuf,
@@ -191,7 +191,7 @@ fn print(rows: &[Row]) -> f64 {
 struct Kernel<'l> {
     launch: &'l Launch,
     program: &'l Path,
-    /// For the module that runs now.
+    /// The file for the module that runs now.
     file: PathBuf,
 }
 
@@ -223,7 +223,7 @@ impl Kernel<'_> {
         Ok(row)
     }
 
-    /// Who notices a mutant, and by what.
+    /// Finds who notices a mutant, and the finding.
     fn verdict(&self, mutant: &Mutant, known: &BTreeSet<(u16, Class)>) -> (Verdict, String) {
         let found = codes(&mutant.text);
         let new: Vec<_> = found.difference(known).collect();

@@ -26,7 +26,7 @@ use ptx_dsl_frontend::token::{Tok, Token};
 use quote::quote;
 use syn::{Expr, ExprLit, Lit, Type, TypeArray};
 
-/// Where the parameters begin, if these tokens are a closure; the first `used` tokens are the header.
+/// Finds the parameters, if these tokens are a closure; the first `used` tokens are the header.
 pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
     let bar = |i: usize| matches!(tokens.get(i), Some(Token { kind: Tok::Punct('|'), .. }));
     if bar(used) {

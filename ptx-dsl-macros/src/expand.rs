@@ -1,4 +1,4 @@
-//! From a compiled module to Rust items: the findings, then an item for each kernel.
+//! The item form: turns a compiled module into Rust items, the findings first, then an item for each kernel.
 
 use crate::instances;
 use crate::report;
@@ -16,7 +16,7 @@ use quote::{ToTokens, quote};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// What an expansion gives.
+/// The kind of an expansion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pass {
     /// Findings, and a type for each kernel. The types ask for the other pass where kernels are compiled.
@@ -164,7 +164,7 @@ impl Expansion<'_> {
         tokens::position((self.spans)(at).0)
     }
 
-    /// The same name with the span of the user's.
+    /// A name with the span of the user's.
     fn ident(&self, name: &Ident, at: ptx_dsl_frontend::span::Span) -> Ident {
         let mut name = name.clone();
         name.set_span((self.spans)(at).0);

@@ -27,7 +27,7 @@ use syn::{LitStr, Signature};
 /// The name of a file, and the tokens after it.
 struct Input {
     name: LitStr,
-    /// With the other tokens after the name.
+    /// The signatures, and the other tokens after the name.
     signatures: syn::Result<(Vec<Signature>, TokenStream)>,
 }
 

@@ -54,7 +54,7 @@ pub fn ptx(input: TokenStream) -> TokenStream {
     dispatch::ptx(input.into(), expand::Pass::Types).into()
 }
 
-/// Like `ptx!`, for a file: `include_ptx!("kernels/saxpy.ptx")`. As with `include_str!`, the path is relative to the file that contains the
+/// The macro `ptx!` for a file: `include_ptx!("kernels/saxpy.ptx")`. As with `include_str!`, the path is relative to the file that contains the
 /// macro. The text keeps the comments of the file. Levels of findings and `compiled`, which `ptx!` has in its header, follow the path:
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
 ///

@@ -24,21 +24,21 @@ const STATE: &str = "ptx_dsl_part";
 
 /// A part that a module uses.
 pub struct Part {
-    /// The same for the same part, whatever path it was found by.
+    /// An identity that does not depend on the path by which the part was found.
     id: String,
     /// The package that defines it.
     package: String,
-    /// Its name.
+    /// The name of the part.
     name: Ident,
-    /// Its definition has errors, which were reported there.
+    /// Does the definition have errors? They were reported there.
     pub broken: bool,
     /// The paths of parts that it uses.
     uses: TokenStream,
-    /// What it consists of.
+    /// The items of the part.
     items: TokenStream,
-    /// Where the module names it.
+    /// The place where the module names the part.
     pub path: Span,
-    /// What the module calls it: `use a::ring as other;`.
+    /// The module's name for the part: `use a::ring as other;`.
     alias: Option<Ident>,
 }
 
@@ -57,7 +57,7 @@ impl Part {
         }
     }
 
-    /// As a group of a state.
+    /// The part as a group of a state.
     fn group(&self) -> TokenTree {
         let Part { id, package, name, broken, uses, items, path, alias } = self;
         let path = Ident::new("path", *path);
@@ -98,17 +98,17 @@ impl Part {
 /// A module with all the parts that it uses.
 #[derive(Default)]
 pub struct Module {
-    /// What is before the first `use`.
+    /// The tokens before the first `use`.
     pub before: TokenStream,
     /// The parts, each after those that it uses.
     pub parts: Vec<Part>,
-    /// What follows the last `use`.
+    /// The tokens after the last `use`.
     pub rest: TokenStream,
     /// The paths that it names.
     uses: TokenStream,
 }
 
-/// What `ptx!` does with its input.
+/// The next step of `ptx!` with its input.
 pub enum Step {
     /// Expand to a call of the macro of a part, or to errors.
     Call(TokenStream),
@@ -444,7 +444,7 @@ fn braces(tokens: TokenStream) -> TokenTree {
     Group::new(Delimiter::Brace, tokens).into()
 }
 
-/// What tells the crate that is compiled from others: without cargo the command line of rustc.
+/// A text that differs between crates that are compiled: without cargo the command line of rustc.
 fn package() -> String {
     std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| {
         let mut hash = Hash::default();

@@ -18,7 +18,7 @@ pub fn rust_type(tokens: TokenStream) -> Option<RustType<Type>> {
     })
 }
 
-/// What a slice in place of this reference would have.
+/// The element type of a slice in place of this reference.
 fn element(behind: Type) -> Type {
     match behind {
         Type::Array(array) => *array.elem,
@@ -51,7 +51,7 @@ pub fn path_end(ty: &Type) -> Option<String> {
     }
 }
 
-/// Without the invisible group that a macro's `$ty` puts around it.
+/// The type without the invisible group that a macro's `$ty` puts around it.
 fn plain(ty: Type) -> Type {
     match ty {
         Type::Group(group) => plain(*group.elem),

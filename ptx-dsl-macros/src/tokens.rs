@@ -22,7 +22,7 @@ pub struct Source {
     made: Vec<Made>,
     /// The parts that the module uses.
     parts: Vec<Used>,
-    /// How many tokens there are up to the last part.
+    /// The number of tokens up to the last part.
     pub own: usize,
     /// Doc comments of the module, which are all that rustc gives.
     comments: Vec<Comment>,
@@ -30,10 +30,10 @@ pub struct Source {
     pub groups: Vec<(u32, TokenTree, u32)>,
 }
 
-/// Where a token starts or ends.
+/// The line and column where a token starts or ends.
 type Position = (usize, usize);
 
-/// Where a token starts and ends, if the compiler says. rust-analyzer gives line 1 and column 1 for all.
+/// The start and end of a token, if the compiler says. rust-analyzer gives line 1 and column 1 for all.
 fn place(token: Span) -> Option<(Position, Position)> {
     let start = token.unwrap();
     let end = start.end();
@@ -45,21 +45,21 @@ fn place(token: Span) -> Option<(Position, Position)> {
 struct Made {
     /// The token that it comes from.
     source: u32,
-    /// Where the pieces around it are used, the innermost first.
+    /// The places where the pieces around the token are used, the innermost first.
     uses: Vec<u32>,
-    /// What rustc shows in its place, if it is from another crate.
+    /// The span that rustc shows for a token of another crate.
     shown: Option<ptx_dsl_frontend::span::Span>,
 }
 
 /// The tokens of a part.
 struct Used {
-    /// Their numbers.
+    /// The numbers of the tokens.
     ids: Range<u32>,
-    /// Where the module names the part.
+    /// The place where the module names the part.
     path: Span,
-    /// It is in another file.
+    /// Is the part in another file?
     elsewhere: bool,
-    /// It is in another crate, so rustc does not show it.
+    /// Is the part in another crate, so that rustc does not show it?
     foreign: bool,
     broken: bool,
 }
@@ -72,7 +72,7 @@ struct Reader {
     known: Vec<bool>,
     /// The end of the last token.
     end: Option<Position>,
-    /// If the last token is punctuation: what, and does the next one touch it, if it is punctuation too?
+    /// The last token, if it is punctuation, and whether the next one touches it if that is punctuation too.
     last: Option<(char, bool)>,
     /// Words that do not touch the `%` or `$` before them: `%$r` of a macro is shown as its `%`, in the macro.
     apart: HashSet<u32>,
@@ -127,7 +127,7 @@ impl Source {
         Some(expanded)
     }
 
-    /// What is printed beside the module. `lines`: the places of all tokens.
+    /// The notes to print beside the module. `lines`: the places of all tokens.
     pub fn notes(&mut self, lines: bool) -> Notes {
         let places = lines.then(|| {
             let mut places = Places::default();
@@ -222,7 +222,7 @@ impl Source {
         used.map_or(part.path, |used| self.spans_of(*used).0).unwrap().line() as u32
     }
 
-    /// Of a token in a piece, its file and line, and those where the piece is used, the innermost first; empty of other tokens.
+    /// The file and line of a token in a piece, then those where the piece is used, the innermost first; empty for other tokens.
     pub fn lines_of_piece(&self, id: u32) -> Vec<(String, u32)> {
         let uses = self.uses(id);
         let own = (!uses.is_empty()).then_some(id);
@@ -233,7 +233,7 @@ impl Source {
         own.into_iter().chain(uses.iter().copied()).map(place).collect()
     }
 
-    /// Where the pieces are used in which the token is, the innermost first.
+    /// The places where the pieces around a token are used, the innermost first.
     fn uses(&self, id: u32) -> &[u32] {
         self.made_token(id).map_or(&[], |made| &made.uses)
     }

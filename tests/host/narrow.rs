@@ -3,6 +3,7 @@
 
 use ptx_dsl::Engine;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 use std::sync::LazyLock;
 
 const ENGINES: [Engine; 2] = [Engine::Interpreted, Engine::Compiled];
@@ -108,11 +109,8 @@ static INPUTS: LazyLock<Vec<f32>> = LazyLock::new(|| {
 
 /// Pseudo-random words, always the same.
 fn random(seed: u64) -> impl Iterator<Item = u32> {
-    let mut state = seed;
-    std::iter::repeat_with(move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 32) as u32
-    })
+    let mut random = Random::new(seed);
+    std::iter::repeat_with(move || random.word())
 }
 
 /// The inputs, each with another one, for whole warps.

@@ -1,6 +1,7 @@
 //! Runs the output of nvcc 13.5 for `tests/nvcc/algorithms.cu`, optimised and not, and compares it with plain Rust.
 
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 mod optimised {
     ptx_dsl::include_ptx!("nvcc/optimised.ptx");
@@ -12,11 +13,8 @@ mod plain {
 
 /// Pseudo-random numbers below `end`, always the same.
 fn numbers(count: usize, end: u64) -> impl Iterator<Item = u64> {
-    let mut state = 5u64;
-    (0..count).map(move |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % end
-    })
+    let mut random = Random::new(5);
+    (0..count).map(move |_| random.below(end))
 }
 
 fn encrypted(mut v: [u32; 2], t: u32) -> [u32; 2] {

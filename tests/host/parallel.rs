@@ -5,6 +5,7 @@ mod races;
 mod same;
 
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 /// Numbers of threads to try: one, as many as processors or more, and one that does not divide a grid.
 pub const THREADS: [usize; 4] = [1, 2, 4, 7];
@@ -18,14 +19,8 @@ pub fn same<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Host) -> T) -> T {
     first.1
 }
 
-/// Pseudo-random numbers (xorshift).
+/// Pseudo-random numbers, always the same.
 pub fn numbers(n: usize) -> Vec<u32> {
-    let mut x = 0x2545_f491_4f6c_dd1du64;
-    let mut draw = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 16) as u32
-    };
-    (0..n).map(|_| draw()).collect()
+    let mut random = Random::new(1);
+    std::iter::repeat_with(|| random.word()).take(n).collect()
 }

@@ -2,6 +2,7 @@
 
 use ptx_dsl::Engine;
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 
 ptx! {
     <sm_90, ptx 8.0, compiled>
@@ -80,11 +81,8 @@ fn expected([a, b, c]: [u32; 3], odd: bool) -> [u32; 10] {
 
 #[test]
 fn both_engines_give_what_plain_rust_gives() {
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 32) as u32
-    };
+    let mut random = Random::new(1);
+    let mut next = || random.word();
     for round in 0..8 {
         let x: Vec<u32> = (0..192).map(|_| if round == 0 { next() % 3 * 0x7fff_ffff } else { next() }).collect();
         for engine in [Engine::Interpreted, Engine::Compiled] {

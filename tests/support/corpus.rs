@@ -17,7 +17,7 @@ use ptx_dsl_frontend::lines::Lines;
 
 /// A module of the corpus.
 pub struct Case {
-    /// Its path.
+    /// The path of the module.
     pub name: String,
     pub text: String,
     /// The code of its folder, `PTXnnnn`.

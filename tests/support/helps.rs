@@ -151,13 +151,13 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     Ok(None)
 }
 
-/// What a help asks for.
+/// The request of a help.
 enum Asked {
-    /// It shows no code to write.
+    /// A help without code to write.
     Prose,
     /// The module with each of the alternatives.
     Modules(Vec<String>),
-    /// This piece of code is neither an edit nor a name.
+    /// A piece of code that is neither an edit nor a name.
     Unclear(String),
 }
 
@@ -176,7 +176,7 @@ enum Act {
     Mention,
 }
 
-/// What the words before a piece of code ask for; `None`: the same as for the piece before.
+/// The edit that the words before a piece of code ask for; `None`: the edit of the piece before.
 fn act(words: &str) -> Option<Act> {
     let words = words.trim();
     let ends = |list: &[&str]| list.iter().any(|w| words == *w || words.ends_with(&format!(" {w}")));
@@ -295,7 +295,7 @@ impl<'t> Place<'t> {
         self.tokens.get(i).map_or("", |t| &self.text[t.clone()])
     }
 
-    /// From the first token of the statement around the underlined code to its `;`.
+    /// The range from the first token of the statement around the underlined code to its `;`.
     fn statement(&self) -> Range<usize> {
         let first = self.tokens.partition_point(|t| t.end <= self.primary.start);
         let mut start = first.min(self.tokens.len().saturating_sub(1));
@@ -329,7 +329,7 @@ impl<'t> Place<'t> {
         }
     }
 
-    /// After `.entry k` or a directive with its numbers.
+    /// Does a body begin here: after `.entry k`, or after a directive with its numbers?
     fn is_body(&self, i: usize) -> bool {
         let head = (0..i).rev().take_while(|t| !matches!(self.token(*t), ";" | "{" | "}")).map(|t| self.token(t));
         head.into_iter().any(|t| matches!(t, "entry" | "func"))
@@ -450,7 +450,7 @@ impl<'t> Place<'t> {
         })
     }
 
-    /// Where the function around the underlined code begins.
+    /// The start of the function around the underlined code.
     fn function(&self) -> usize {
         let (mut depth, mut start) = (0, 0);
         for (i, t) in self.tokens.iter().enumerate() {

@@ -104,7 +104,7 @@ fn kernel(instructions: usize) -> String {
     out + "ret;\n}\n"
 }
 
-/// The same kernel, which runs none of it if the first word of its buffer is 0.
+/// A variant of a kernel that runs none of it if the first word of its buffer is 0.
 fn ends_at_once(kernel: &str) -> String {
     let guard = "ld.global.u32 %r4, [%d1];\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra END;\nL0:";
     kernel.replacen("L0:", guard, 1).replace("ret;\n}", "END: ret;\n}")
@@ -138,7 +138,7 @@ pub struct Used {
     memory: u64,
 }
 
-/// From tokens to the typed and printed module, the best of several runs.
+/// Measures the front end from tokens to the typed and printed module, the best of several runs.
 fn front(text: &str) -> Used {
     let mut best = Duration::MAX;
     for _ in 0..20 {

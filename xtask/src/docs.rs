@@ -54,7 +54,7 @@ pub fn write(root: &Path, check: bool) -> Result<(), String> {
 
 const GENERATED: &str = "<!-- Written by `cargo xtask docs`; CI compares. -->\n";
 
-/// What is between these lines of the README is written here.
+/// The line of the README before the text that is written here.
 const BEGIN: &str = "<!-- What runs. Written by `cargo xtask docs`; CI compares. -->\n";
 const END: &str = "<!-- end -->\n";
 

@@ -6,10 +6,10 @@ use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
 use ptx_dsl_isa::isa::{self, Mbarrier, MemoryOp, OperandSpec, Role};
 use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
 
-/// What kind of address an operand is.
+/// The kind of address that an operand is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// In the space that the qualifier names.
+    /// An address in the space that the qualifier names.
     In(Qualifier),
     /// Generic.
     Generic,
@@ -21,11 +21,11 @@ pub enum Kind {
     Map,
 }
 
-/// How an instruction uses one of its addresses.
+/// One address of an instruction, and its use.
 pub struct Access<'h> {
     /// The address operand.
     pub arg: &'h Arg,
-    /// What kind of address.
+    /// The kind of the address.
     pub kind: Kind,
     /// The entry of the instruction.
     pub entry: &'static isa::Instr,
@@ -151,7 +151,7 @@ fn size(i: &Instr, size: Size) -> u32 {
     u32::try_from(bytes).unwrap_or(0)
 }
 
-/// What the instruction does to values of its type in memory: `ld`, `st`, `atom`, `red`. Matrices and blocks of bytes do not count.
+/// The memory operation on values of the instruction's type: `ld`, `st`, `atom`, `red`. Matrices and blocks of bytes do not count.
 pub fn value_access(i: &Instr) -> MemoryOp {
     let operation = i.entry.effects.ordinary();
     if operation == MemoryOp::None {

@@ -7,7 +7,7 @@ use ptx_dsl_isa::qualifier::{Qualifier, q};
 pub enum Compare {
     /// Equal.
     Eq,
-    /// Not equal.
+    /// The operands differ.
     Ne,
     /// Less.
     Lt,

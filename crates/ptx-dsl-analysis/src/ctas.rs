@@ -9,7 +9,7 @@ use ptx_dsl_isa::isa::sreg::Varies;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What a value varies with.
+/// The coordinates that a value varies with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dependence {
     /// Uniform in the grid.
@@ -71,7 +71,7 @@ impl Ctas {
         Ctas { of: of.unwrap_or_default() }
     }
 
-    /// How the value varies, if it varies between CTAs and is uniform in each of them.
+    /// The dependence of a value that varies between CTAs and is uniform in each of them.
     pub fn variation(&self, v: Val) -> Option<Dependence> {
         match self.of.get(v as usize) {
             Some(of @ (Dependence::Rank | Dependence::Cta)) => Some(*of),

@@ -18,7 +18,7 @@ pub fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
 struct PostDominators {
     /// The immediate post-dominator of each node; `None` if no path from it comes to the end.
     parent: Vec<Option<usize>>,
-    /// Its distance to the end in the tree.
+    /// The depth of each node in the tree: the distance to its root, the end.
     depth: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl PostDominators {
     }
 }
 
-/// For each node whether it is one of these branches, or between one of them and its immediate post-dominator. Linear in the graph.
+/// Tells for each node whether it is one of these branches, or between one of them and its immediate post-dominator. Linear in the graph.
 pub fn divergent(successors: &[Vec<usize>], branches: &[usize]) -> Vec<bool> {
     let mut inside = vec![false; successors.len()];
     if branches.is_empty() {

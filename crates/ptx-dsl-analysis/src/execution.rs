@@ -23,12 +23,12 @@ pub struct Execution<'a, 'h> {
     at: u32,
 }
 
-/// Where an execution stands.
+/// The point at which an execution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
-    /// Before an instruction that the thread executes.
+    /// The execution stands before an instruction that the thread executes.
     At(u32),
-    /// Before an instruction whose guard is unknown.
+    /// The execution stands before an instruction whose guard is unknown.
     Perhaps(u32),
     /// The thread has exited, or where it goes on is unknown.
     Over,

@@ -15,11 +15,11 @@ enum Floor {
     Bottom,
     /// No bound is known, or the value is no address of a variable.
     Unknown,
-    /// This many bytes after the start of a variable. A bound that has become lower this often is given up.
+    /// The bound is `offset` bytes after the start of a variable; `lowered` counts how often it has become lower.
     At { var: u32, offset: i64, lowered: u8 },
 }
 
-/// How often a bound may become lower: a pointer that a loop decrements has none.
+/// A bound that becomes lower more often than this is given up: a pointer that a loop decrements has none.
 const LOWERED: u8 = 4;
 
 /// The lower bounds of all values of a function.

@@ -12,9 +12,9 @@ pub struct Flow<'h> {
     pub module: &'h Module,
     /// The function.
     pub function: &'h Function,
-    /// Its blocks.
+    /// The control-flow graph: basic blocks and edges.
     pub cfg: Cfg<'h>,
-    /// Its values.
+    /// The SSA values.
     pub ssa: Ssa,
     /// The function has calls, which may do anything.
     pub calls: bool,
@@ -95,7 +95,7 @@ pub struct Walk<'a, 'h> {
     cfg: &'a Cfg<'h>,
     blocks: std::slice::Iter<'a, u32>,
     block: u32,
-    /// Of the block.
+    /// The instructions of the block that are left.
     left: std::ops::Range<u32>,
 }
 

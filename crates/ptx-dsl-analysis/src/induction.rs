@@ -31,7 +31,7 @@ pub struct Induction<'a, 'h> {
     thread: Option<Thread>,
     /// The values are used after the loop, which exits in this iteration.
     left: bool,
-    /// How many values were evaluated, and how many more this query may evaluate.
+    /// The number of values that were evaluated, and the number that this query may still evaluate.
     spent: Cell<u32>,
     budget: Cell<u32>,
 }
@@ -49,7 +49,7 @@ const DEPTH: u32 = 200;
 /// A thread of a CTA.
 #[derive(Debug, Clone, Copy)]
 pub struct Thread {
-    /// Its linear number.
+    /// The linear number of the thread.
     pub number: usize,
     /// The shape of the CTA, if known. Thread 0 needs none.
     pub shape: Option<[u32; 3]>,

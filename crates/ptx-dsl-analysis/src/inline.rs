@@ -74,7 +74,7 @@ fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId
     (f.defined && !f.entry && !f.body.is_empty() && whole.binary_search(&id).is_ok()).then_some((id, f))
 }
 
-/// How a body is renumbered: offsets of registers and labels, variables of its parameters, the label that `ret` goes to.
+/// The renumbering of a body: offsets of registers and labels, variables of its parameters, the label that `ret` goes to.
 struct Mapping<'a> {
     regs: u32,
     labels: u32,
@@ -237,7 +237,7 @@ impl Builder<'_> {
     }
 }
 
-/// How arguments and results are passed.
+/// The passing of arguments and results.
 struct ParameterPassing {
     /// The first register of the callee, and how many it has.
     base: u32,

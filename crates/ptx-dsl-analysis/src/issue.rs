@@ -1,10 +1,10 @@
-//! How many threads issue an instruction together: Table 46 of PTX ISA 9.7.16.5 for `tcgen05`, `.aligned` for the others.
+//! The number of threads that issue an instruction together: Table 46 of PTX ISA 9.7.16.5 for `tcgen05`, `.aligned` for the others.
 
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Issue, Tensor};
 use ptx_dsl_isa::qualifier::q;
 
-/// Who issues an instruction.
+/// The threads that issue an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grain {
     /// One thread starts the operation.
@@ -15,7 +15,7 @@ pub enum Grain {
     Each,
 }
 
-/// Who issues an instruction on Tensor Memory.
+/// The threads that issue an instruction on Tensor Memory.
 pub fn tcgen05(i: &Instr) -> Option<Grain> {
     grain(i.entry.effects.tensor)
 }

@@ -26,7 +26,7 @@ type Found = (Vec<usize>, Vec<(usize, usize)>);
 struct Webs<'m> {
     f: &'m Function,
     cfg: Cfg<'m>,
-    /// Where each instruction is in the body.
+    /// The position of each instruction in the body.
     places: Vec<usize>,
     /// The instructions that write each register, and those that read it.
     writes: Vec<Vec<usize>>,

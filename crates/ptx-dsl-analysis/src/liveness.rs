@@ -7,12 +7,12 @@ use crate::divergence::predecessors;
 use crate::use_def::RegKey;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a node of the graph reads and writes.
+/// The registers that a node of the graph reads and writes.
 #[derive(Default)]
 pub struct NodeUseDef {
     /// Upward-exposed uses: what it reads before it writes it.
     pub uses: BTreeSet<RegKey>,
-    /// What it writes in all lanes.
+    /// The registers that the node writes in all lanes.
     pub defs: BTreeSet<RegKey>,
 }
 
@@ -42,7 +42,7 @@ impl GlobalRegisters {
         GlobalRegisters { keys, numbers, uses, defs }
     }
 
-    /// How many words a bit vector has.
+    /// The number of words of a bit vector.
     pub fn words(&self) -> usize {
         self.uses.len()
     }

@@ -96,14 +96,14 @@ impl<'a, 'h> Paths<'a, 'h> {
         Paths { flow, lanes, budget: ALL, phis, seen, no_guess: None, matters: None }
     }
 
-    /// From the start of the kernel.
+    /// Searches from the start of the kernel.
     pub fn from_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let block = *self.flow.cfg.rpo.first()?;
         let at = self.flow.cfg.range(block).start;
         self.search(PathState::new(block, at), visit)
     }
 
-    /// From after an instruction, with a known predicate.
+    /// Searches from the end of an instruction, with a known predicate.
     pub fn after(
         &mut self,
         block: u32,

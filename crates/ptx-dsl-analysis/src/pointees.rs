@@ -1,4 +1,4 @@
-//! What a kernel accesses through each of its parameters: joins the types of all accesses whose address has that provenance.
+//! The memory that a kernel accesses through each of its parameters: joins the types of all accesses whose address has that provenance.
 
 use crate::accesses::{Access, accesses};
 use crate::flow::Flow;
@@ -6,12 +6,12 @@ use crate::provenance::{AddressBase, Provenance};
 use ptx_dsl_isa::hir::{Base, Function, Instr, Module, Operand};
 use ptx_dsl_isa::ty::{Class, Ty};
 
-/// What is accessed through a parameter. Calls are not followed, and addresses that are loaded from memory are unknown.
+/// The accesses through a parameter. Calls are not followed, and addresses that are loaded from memory are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointee {
     /// The type of its elements; `None` if accesses differ or have none.
     pub element: Option<Ty>,
-    /// It is written.
+    /// Does the kernel write the memory?
     pub written: bool,
     /// The bytes of the largest access: a vector, a bulk copy of a constant size. 0 if none is known.
     pub bytes: u32,

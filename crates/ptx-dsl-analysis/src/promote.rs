@@ -118,7 +118,7 @@ fn any_counted(regs: &[Reg], body: &[Stmt]) -> bool {
     false
 }
 
-/// What is known of a register.
+/// The known fact about a register.
 fn of<T: Copy>(known: &[Option<T>], r: RegId) -> Option<T> {
     match known.get(r.0 as usize) {
         Some(known) => *known,
@@ -155,7 +155,7 @@ fn numbers(regs: &[Reg], body: &[Stmt]) -> Vec<Option<u64>> {
     out
 }
 
-/// How often each register is written.
+/// Counts the writes of each register.
 fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
     let mut out = vec![0u32; regs];
     for stmt in body {

@@ -9,7 +9,7 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Class;
 
-/// What is known of the provenance of a value.
+/// A fact about the provenance of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ValueSource {
     /// Bottom: no value yet.
@@ -18,7 +18,7 @@ pub enum ValueSource {
     Unknown,
     /// A number that is not derived from an address.
     Index,
-    /// This number.
+    /// The value is this number.
     Number(i64),
     /// An offset from kernel parameter n, which is not declared as a pointer.
     Parameter(u32, Option<i64>),
@@ -31,7 +31,7 @@ pub enum ValueSource {
 pub struct Address {
     /// The state space that it points to; `.param` for kernel parameters.
     pub space: Space,
-    /// It is a generic address. For `.global` both forms are the same number (PTX ISA 6.4.1.1).
+    /// Is the address generic? For `.global` both forms are the same number (PTX ISA 6.4.1.1).
     pub generic: bool,
     /// The variable, or the parameter whose value it is.
     pub base: AddressBase,

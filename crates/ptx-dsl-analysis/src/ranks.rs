@@ -10,12 +10,12 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
-/// What is known of a value in the CTA.
+/// A fact about a value in the CTA.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum RankFact {
     /// Bottom: no value yet.
     Bottom,
-    /// This number.
+    /// The value is this number.
     Is(u64),
     /// Anything.
     Unknown,

@@ -49,7 +49,7 @@ struct Slice<'a, 'h> {
     plans: RefCell<Vec<Option<Rc<Plan>>>>,
 }
 
-/// What happens to the slice where a block starts.
+/// The changes of the slice where a block starts.
 #[derive(Default)]
 struct Plan {
     /// The phis of the block, by their places.

@@ -25,14 +25,14 @@ pub struct Reaching {
     pub canceled: Vec<Val>,
 }
 
-/// Where the threads on the other edges of a branch go.
+/// The destination of the threads on the other edges of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OtherThreads {
-    /// They stay in the kernel, or it is unknown.
+    /// The threads stay in the kernel, or it is unknown.
     Stay,
-    /// They run to the end of the kernel and do nothing else.
+    /// The threads run to the end of the kernel and do nothing else.
     Leave,
-    /// They exit at the branch.
+    /// The threads exit at the branch.
     Exit,
 }
 
@@ -43,15 +43,15 @@ pub struct ReachingThreads {
     pub set: Set,
     /// At most the elected lane of each warp.
     pub elected: bool,
-    /// Not the elected lane.
+    /// Is the elected lane of each warp excluded?
     pub not_elected: bool,
     /// The branch that restricts the threads.
     pub why: Option<Span>,
-    /// Where the other threads are.
+    /// The destination of the other threads.
     pub others: OtherThreads,
 }
 
-/// Which part of a warp reaches an instruction.
+/// The part of a warp that reaches an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartialWarp {
     /// At most one lane of each warp.
@@ -133,7 +133,7 @@ impl Reaching {
         Some(bit)
     }
 
-    /// Where the threads that go to this block end up.
+    /// The destination of the threads that go to this block.
     fn others(&self, flow: &Flow, to: u32) -> OtherThreads {
         let block = &flow.cfg.blocks[to as usize];
         let only_exits = block.pred.len() == 1 && block.succ.iter().all(|e| e.to == flow.cfg.exit);

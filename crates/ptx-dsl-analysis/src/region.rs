@@ -22,7 +22,7 @@ pub struct Region {
     pub bytes: Option<(i64, i64)>,
     /// The address as a value and a constant: equal ones are the same address.
     pub value: Option<(Val, i64)>,
-    /// It may be in another CTA.
+    /// May the address be one of another CTA?
     pub mapped: bool,
 }
 

@@ -9,9 +9,9 @@ use ptx_dsl_isa::isa::Control;
 /// An instruction with its block.
 #[derive(Clone, Copy)]
 pub struct Site {
-    /// Its block.
+    /// The block of the instruction.
     pub block: u32,
-    /// Its number.
+    /// The number of the instruction.
     pub at: u32,
 }
 
@@ -57,12 +57,12 @@ pub fn executes_exactly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, false)
 }
 
-/// The same for each iteration of the loops around the site.
+/// Do exactly the reaching threads execute the site, once in each iteration of the loops around it?
 pub fn executes_every_iteration(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, true)
 }
 
-/// The same, also for predicates that are loop invariant.
+/// Do exactly the reaching threads execute the site in each iteration, if predicates that are loop invariant count as known?
 pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let steady = |p: u32| {
         let p = flow.origin(p);

@@ -4,13 +4,13 @@ use crate::cfg::NONE;
 use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 
-/// What a search for the sources of a value does with one of them.
+/// The decision of a search about one source of a value.
 pub enum Source {
-    /// It looks at what this one is computed from.
+    /// The search goes on to the operands of this source.
     Go,
-    /// This one is fine as it is.
+    /// The source fits as it is.
     Fits,
-    /// It ends: this one is not.
+    /// The source does not fit, and the search ends.
     No,
 }
 

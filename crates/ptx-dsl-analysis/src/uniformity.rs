@@ -3,7 +3,7 @@
 
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies};
 
-/// Which threads share a value. The order is that of the lattice; the join of two values is the least (`min`).
+/// The threads that share a value. The order is that of the lattice; the join of two values is the least (`min`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Uniformity {
     /// No sharing is known.
@@ -14,7 +14,7 @@ pub enum Uniformity {
     Cta,
 }
 
-/// Of a special register. One that varies in time is the same in a warp, which reads it once.
+/// The uniformity of a special register. One that varies in time is the same in a warp, which reads it once.
 pub fn special_register(register: SpecialRegister) -> Uniformity {
     match register.row().varies {
         Varies::WithThread => Uniformity::None,

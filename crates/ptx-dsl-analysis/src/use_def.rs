@@ -32,11 +32,11 @@ pub fn carry_use(i: &Instr) -> (bool, bool) {
 /// An element of a register of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RegKey {
-    /// Whose register it is.
+    /// The function of the register.
     pub func: FuncId,
     /// The register.
     pub reg: RegId,
-    /// Which element of a vector; 0 for others.
+    /// The element of a vector; 0 for others.
     pub element: u32,
 }
 
@@ -72,16 +72,16 @@ pub fn registers(f: FuncId, o: &Operand) -> Vec<RegKey> {
     found
 }
 
-/// What an instruction reads and what it writes.
+/// The registers that an instruction reads and writes.
 pub struct UseDef {
-    /// What it reads.
+    /// The registers that are read.
     pub uses: Vec<RegKey>,
-    /// What it writes.
+    /// The registers that are written.
     pub defs: Vec<RegKey>,
 }
 
 impl UseDef {
-    /// Of an instruction of `f`. A guarded one also reads what it writes: lanes whose predicate is false keep the old value.
+    /// The registers of an instruction of `f`. A guarded one also reads what it writes: lanes whose predicate is false keep the old value.
     pub fn of(f: FuncId, i: &Instr) -> Self {
         let (mut uses, mut defs) = (Vec::new(), Vec::new());
         for a in &i.operands {

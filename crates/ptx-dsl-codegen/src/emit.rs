@@ -1,4 +1,4 @@
-//! What all emitted code of a kernel shares: constants, fields of the warp's state, and functions for instructions.
+//! Code that all steps of a kernel share: constants, fields of the warp's state, and functions for instructions.
 
 pub mod argument;
 pub mod calls;

@@ -11,7 +11,7 @@ pub const STACK: u32 = 1 << 16;
 
 /// The frames of the recursive functions of a kernel.
 pub struct Frames {
-    /// Where the stack begins in local memory.
+    /// The offset of the stack in local memory.
     pub base: u64,
     /// By function.
     frames: BTreeMap<u32, Frame>,
@@ -40,7 +40,7 @@ impl Frames {
         Frames { base, frames: spans.into_iter().map(|(f, span)| (f, frame(span))).collect() }
     }
 
-    /// That of a function, if it is recursive.
+    /// The frame of a function, if it is recursive.
     pub fn of(&self, f: u32) -> Option<Frame> {
         self.frames.get(&f).copied()
     }

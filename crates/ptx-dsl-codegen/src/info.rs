@@ -1,4 +1,4 @@
-//! What the runtime knows of a kernel before it runs, as data: `item/info.rs` emits it, a module that is loaded at run time keeps it.
+//! Facts about a kernel that the runtime needs before it runs: `item/info.rs` emits them, a module that is loaded at run time keeps them.
 //! What is the module's (target, images of variables) stays there.
 
 use crate::emit::constants::Constants;
@@ -17,15 +17,15 @@ use ptx_dsl_isa::qualifier::q;
 pub struct Info {
     /// Name of the `.entry`.
     pub name: String,
-    /// In order.
+    /// The parameters in order.
     pub parameters: Vec<Parameter>,
     /// Static shared memory in bytes, up to where dynamic shared memory begins.
     pub shared_size: u32,
-    /// How many of these bytes are after the last variable.
+    /// The number of these bytes that are after the last variable.
     pub shared_padding: u32,
     /// Local memory in bytes for each thread.
     pub local_size: u32,
-    /// What of it is after the variables.
+    /// The bytes of local memory after the variables.
     pub stack: u32,
     /// `.reqntid`
     pub reqntid: Option<[u32; 3]>,
@@ -39,24 +39,24 @@ pub struct Info {
     pub explicit_cluster: bool,
     /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
-    /// It uses the heap.
+    /// Does the kernel use the heap?
     pub heap: bool,
-    /// It wants a cooperative launch.
+    /// Does the kernel require a cooperative launch?
     pub cooperative: bool,
-    /// It uses reserved shared memory.
+    /// Does the kernel use reserved shared memory?
     pub reserved_shared: bool,
     /// Registers of a thread when the kernel starts, if the directives say so; else 0.
     pub registers: u32,
     /// The largest number that these can be.
     pub most_registers: u32,
-    /// What the host cannot run.
+    /// The instructions that the host cannot run.
     pub not_yet: Vec<NotYet>,
 }
 
 /// A parameter in parameter memory.
 #[derive(Debug, Clone)]
 pub struct Parameter {
-    /// As declared.
+    /// The name as declared.
     pub name: String,
     /// In bytes.
     pub offset: u32,

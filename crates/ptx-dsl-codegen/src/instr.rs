@@ -16,7 +16,7 @@ pub fn elements(o: &Operand) -> &[Operand] {
     }
 }
 
-/// How many `u64` a value of this type takes.
+/// The number of `u64` words of a value of this type.
 pub fn words(ty: Option<Ty>) -> usize {
     if ty == Some(Ty::B128) { 2 } else { 1 }
 }
@@ -39,7 +39,7 @@ pub fn bits_type(bits: u32) -> Option<Ty> {
     })
 }
 
-/// How many destinations the runtime's function has: `shfl.sync d[|p]` and friends have two even if one is written.
+/// The number of destinations of the runtime's function: `shfl.sync d[|p]` and friends have two even if one is written.
 pub fn destination_count(i: &Instr, given: usize) -> usize {
     match i.opcode {
         op::shfl | op::shfl_sync | op::elect_sync => 2,

@@ -27,7 +27,7 @@ fn module_name(ident: &Ident) -> Ident {
 
 /// A kernel's type.
 enum KernelType {
-    /// It is in a module of its own.
+    /// The kernel is in a module of its own.
     Own { module: Ident, ident: Ident, arguments: Vec<Ident> },
     /// An instance of a type that is defined elsewhere.
     Instance(TokenStream),
@@ -182,7 +182,7 @@ pub fn exported(module: &Ident, ident: &Ident, items: &TokenStream, function: &T
     }
 }
 
-/// What rustdoc shows of a kernel.
+/// The documentation of a kernel that rustdoc shows.
 fn documentation(f: &Function) -> String {
     let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };

@@ -141,7 +141,7 @@ pub struct Interpreted {
     pub sites: Vec<Site>,
     /// The places in source files that they come from.
     pub origins: Origins,
-    /// Its code.
+    /// The code of the kernel.
     pub image: Image,
 }
 

@@ -20,7 +20,7 @@ type Value = (ConstId, i64, bool);
 /// The values that the code of a module takes.
 struct Bank {
     var: VarId,
-    /// With their number in the bank.
+    /// The constants with their number in the bank.
     values: BTreeMap<Value, u32>,
 }
 

@@ -25,7 +25,7 @@ pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<
     found
 }
 
-/// What is wrong with the type of a parameter, and an edit.
+/// The mistake in the type of a parameter, and an edit.
 pub(crate) fn mistake(p: &Param, ty: Option<&RustType<TokenStream>>) -> Option<(String, String)> {
     match ty {
         Some(RustType::Reference { mutable: false, element }) if is_tensor_map(p) => problem::map(p, element),

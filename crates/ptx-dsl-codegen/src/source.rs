@@ -1,4 +1,4 @@
-//! What the macro supplies beside the typed module: source lines, Rust types of parameters, and the printed PTX.
+//! Information that the macro supplies beside the typed module: source lines, Rust types of parameters, and the printed PTX.
 
 use crate::values::{Places, Values};
 use proc_macro2::{Ident, TokenStream};
@@ -8,7 +8,7 @@ use ptx_dsl_isa::span::Span;
 use quote::{format_ident, quote};
 use std::cell::RefCell;
 
-/// What code generation asks of the macro about the source.
+/// The macro's answers to code generation about the source.
 pub struct Source<'a> {
     /// Line in the Rust (or included) file.
     pub line: &'a dyn Fn(Span) -> Line,
@@ -28,12 +28,12 @@ pub struct Source<'a> {
     pub problems: &'a RefCell<Vec<Problem>>,
 }
 
-/// Where a statement is written.
+/// The line of a statement.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     /// Line in the file of the kernel, 0 if unknown.
     pub number: u32,
-    /// Of a statement in a piece: its file and line, and those where the piece is used, the innermost first.
+    /// The file and line of a statement in a piece, then those where the piece is used, the innermost first.
     pub of_piece: Vec<(String, u32)>,
 }
 
@@ -57,16 +57,16 @@ pub struct Problem {
 pub enum RustType<T> {
     /// `&[T]` or `&mut [T]`, with its `T`.
     Slice {
-        /// With `mut`.
+        /// Is it `&mut`?
         mutable: bool,
         /// `T`.
         element: T,
     },
-    /// Another reference.
+    /// A reference to a type that is no slice.
     Reference {
-        /// With `mut`.
+        /// Is it `&mut`?
         mutable: bool,
-        /// What a slice in its place would have: `f32` of `&f32`, `&[f32; 4]` or `&Vec<f32>`.
+        /// The element type of a slice in place of this type: `f32` of `&f32`, `&[f32; 4]` or `&Vec<f32>`.
         element: T,
     },
     /// Anything else.

@@ -22,7 +22,7 @@ fn text(n: usize, part: fn(&mut String, usize)) -> String {
     )
 }
 
-/// Its code, and the time it takes to emit it.
+/// Emits the code of a module, and measures the time.
 fn take(text: &str) -> (TokenStream, Duration) {
     let (lexed, _) = lex(text);
     let compiled = ptx_dsl_frontend::compile(&lexed.tokens);

@@ -11,7 +11,7 @@ use ptx_dsl_isa::span::Span;
 use quote::{format_ident, quote, quote_spanned};
 use std::borrow::Cow;
 
-/// What the macro knows of places in the source.
+/// The macro's knowledge of places in the source.
 pub struct Places<'a> {
     /// The Rust tokens of a range.
     pub rust: &'a dyn Fn(Span) -> TokenStream,
@@ -29,11 +29,11 @@ impl Places<'_> {
 /// The constants of a module in emitted code.
 pub struct Values<'m> {
     constants: &'m Constants,
-    /// Of each declaration: does it depend on a parameter of the kernel?
+    /// Tells for each declaration whether it depends on a parameter of the kernel.
     dependent: Vec<bool>,
-    /// What its items are named after.
+    /// The identifier that the names of the kernel's items begin with.
     first: Ident,
-    /// They are in the `impl` of the kernel, because they depend on its const parameters.
+    /// Are the items in the `impl` of the kernel, because they depend on its const parameters?
     generic: bool,
     /// The module has errors: there are no values.
     stub: bool,
@@ -78,7 +78,7 @@ impl<'m> Values<'m> {
         quote!(#array[#n])
     }
 
-    /// As `u32`.
+    /// The value as `u32`.
     pub fn number(&self, id: ConstId) -> TokenStream {
         if self.stub {
             return quote!(0);
@@ -87,7 +87,7 @@ impl<'m> Values<'m> {
         quote!(#value.to_u32())
     }
 
-    /// As `u32`.
+    /// The count as `u32`.
     pub fn count(&self, n: Count) -> TokenStream {
         match n {
             Count::Known(n) => {
@@ -182,7 +182,7 @@ impl<'m> Values<'m> {
         items.collect()
     }
 
-    /// What makes rustc check an instance of a kernel with parameters.
+    /// An expression that makes rustc check an instance of a kernel with parameters.
     pub fn force(&self) -> TokenStream {
         if self.generic && !self.stub { quote!(let () = Self::__PTX_CHECKS;) } else { TokenStream::new() }
     }

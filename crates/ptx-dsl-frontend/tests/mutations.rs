@@ -3,24 +3,8 @@
 //! tries more of them.
 
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_test_support::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// Splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (self.next() % n as u64) as usize }
-    }
-}
 
 /// Insertions: numbers near a limit, opening brackets, and words with a meaning elsewhere.
 const WORDS: &[&str] = &[
@@ -236,7 +220,7 @@ fn mutated_modules_give_diagnostics_and_no_panic() {
     }
     assert!(all.len() > 20, "{}", all.len());
     let count = std::env::var("PTX_DSL_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(3000);
-    let mut random = Random(20);
+    let mut random = Random::from_state(20);
     for i in 0..count {
         let (head, item) = &all[random.below(all.len())];
         let whole = format!("{head}{item}");

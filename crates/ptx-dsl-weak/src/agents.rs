@@ -14,7 +14,7 @@ pub struct Agents {
     stores: u64,
     /// `tcgen05.mma` and `tcgen05.cp`: those of a thread are pipelined.
     products: u64,
-    /// What precedes the next access to Tensor Memory: events before the last `tcgen05` fence or wait.
+    /// The events that precede the next access to Tensor Memory: those before the last `tcgen05` fence or wait.
     tensor: u64,
 }
 
@@ -99,7 +99,7 @@ impl Agents {
         }
     }
 
-    /// After the wait, `own` being the events of the thread with it.
+    /// Adds the events that a wait observes; `own` are the events of the thread up to the wait.
     pub fn after(&mut self, wait: Await, own: u64) {
         if matches!(wait, Await::AfterThreadSync | Await::Tcgen05Loads | Await::Tcgen05Stores) {
             self.tensor = own;

@@ -1,4 +1,4 @@
-//! Which `barrier.cta` operations meet.
+//! Executions of `barrier.cta`: the operations that meet.
 
 use crate::candidate::Candidate;
 use crate::error::{Error, ORDERS};

@@ -11,13 +11,13 @@ pub struct Candidate<'a> {
     pub events: Vec<Event>,
     /// Program order.
     pub po: Relation,
-    /// From program order to asynchronous operations that are issued after it.
+    /// The edges from program order to asynchronous operations that are issued after it.
     pub issue: Relation,
-    /// From asynchronous operations to what comes after their completion, or later in their pipeline.
+    /// The edges from asynchronous operations to events after their completion, or later in their pipeline.
     pub complete: Relation,
     /// Data, address and control dependencies.
     pub depends: Relation,
-    /// From the read of an atomic operation to its write.
+    /// The edges from the read of an atomic operation to its write.
     pub atomic: Relation,
     pub same_location: Relation,
     pub same_address: Relation,

@@ -11,9 +11,9 @@ pub enum Condition {
     Compare(Compare, Value, Value),
     /// Both hold.
     And(Box<Condition>, Box<Condition>),
-    /// One of them holds.
+    /// The disjunction of two conditions.
     Or(Box<Condition>, Box<Condition>),
-    /// It does not hold.
+    /// The negation of a condition.
     Not(Box<Condition>),
 }
 

@@ -16,16 +16,16 @@ pub enum Error {
     Runs {
         /// The thread.
         thread: usize,
-        /// How many are allowed.
+        /// The number that is allowed.
         limit: usize,
     },
     /// An execution has more than 64 events.
     Events,
-    /// More than 128 values of locations.
+    /// A program has more than 128 values of locations.
     Values,
     /// Barrier operations, operations on mbarrier objects or fences have too many orders.
     Orders,
-    /// There are too many combinations of runs and of what reads could read from.
+    /// A program has too many combinations of runs and of writes that reads could read from.
     Steps,
 }
 

@@ -57,7 +57,7 @@ pub enum Proxy {
     Async,
 }
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The initial value of a place.
@@ -94,7 +94,7 @@ pub enum Kind {
 /// A `barrier.cta`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Barrier {
-    /// Which execution of the barrier: a static number.
+    /// The execution of the barrier: a static number.
     pub instance: i64,
     /// The barrier resource.
     pub resource: i64,
@@ -106,7 +106,7 @@ pub struct Barrier {
     pub blocked: bool,
 }
 
-/// What an operation does to an mbarrier object.
+/// The effect of an operation on an mbarrier object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// The index of the mbarrier object.
@@ -122,13 +122,13 @@ pub struct Arrival {
 pub struct Event {
     /// The thread; of an asynchronous operation the issuer.
     pub thread: usize,
-    /// What it is.
+    /// The kind of the event.
     pub kind: Kind,
-    /// Its semantics.
+    /// The memory semantics of the operation.
     pub order: Order,
-    /// Its scope, if it is strong.
+    /// The scope of a strong operation.
     pub scope: Option<Scope>,
-    /// Its proxy.
+    /// The proxy of the access.
     pub proxy: Proxy,
     /// The index of the place that it accesses.
     pub place: Option<usize>,
@@ -139,17 +139,17 @@ pub struct Event {
 }
 
 impl Event {
-    /// It is a read or a write.
+    /// Is the event a read or a write?
     pub fn is_memory(&self) -> bool {
         self.is_read() || self.is_write()
     }
 
-    /// It is a write, or the initial one.
+    /// Is the event a write, or an initial write?
     pub fn is_write(&self) -> bool {
         matches!(self.kind, Kind::Write | Kind::Init)
     }
 
-    /// It is a read.
+    /// Is the event a read?
     pub fn is_read(&self) -> bool {
         self.kind == Kind::Read
     }

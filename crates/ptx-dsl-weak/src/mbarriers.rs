@@ -1,4 +1,4 @@
-//! Which arrivals each wait for an mbarrier object observes.
+//! Mbarrier objects: the arrivals that each wait observes.
 //!
 //! Operations on one object are atomic: they have a total order, in which the object is a state machine. A wait that returns true
 //! observes the arrivals of the phase that completed last.
@@ -11,7 +11,7 @@ use crate::relation::{Relation, bits};
 /// One order of the operations on all objects.
 #[derive(Clone)]
 pub struct Meeting {
-    /// From arrivals to the waits that observe their phase.
+    /// The edges from arrivals to the waits that observe their phase.
     pub observed: Relation,
     /// The order of operations on one object.
     pub order: Relation,

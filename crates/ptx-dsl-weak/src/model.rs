@@ -29,7 +29,7 @@ pub struct Meetings<'a> {
     pub fence_sc: &'a Relation,
 }
 
-/// What follows from the choices.
+/// The relations that follow from the choices.
 pub struct Derived {
     causality: Relation,
 }

@@ -18,7 +18,7 @@ pub struct Program {
 /// A name of a location.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Its name.
+    /// The name of the location.
     pub name: String,
     /// The location: the bytes after the address.
     pub location: usize,
@@ -29,13 +29,13 @@ pub struct Place {
 /// A thread and where it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
-    /// Its CTA, a number within the GPU.
+    /// The CTA of the thread, a number within the GPU.
     pub cta: i64,
-    /// Its cluster, a number within the GPU.
+    /// The cluster of the thread, a number within the GPU.
     pub cluster: i64,
-    /// Its GPU.
+    /// The GPU of the thread.
     pub gpu: i64,
-    /// Its instructions.
+    /// The instructions of the thread.
     pub code: Vec<Instruction>,
     /// The initial values of its registers.
     pub registers: Vec<Option<i64>>,
@@ -62,7 +62,7 @@ pub enum Operand {
     Constant(i64),
 }
 
-/// How memory is accessed.
+/// The semantics, scope and proxy of an access to memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// The semantics.
@@ -180,7 +180,7 @@ pub enum Instruction {
     ClusterWait { instance: i64 },
     /// An asynchronous operation.
     Async(Async),
-    /// What waits for asynchronous operations of the thread, or orders them.
+    /// A wait for asynchronous operations of the thread, or an instruction that orders them.
     Await(Await),
 }
 

@@ -55,13 +55,13 @@ impl Relation {
         inverse
     }
 
-    /// Only the pairs from a member of `from` to a member of `to`.
+    /// The pairs from a member of `from` to a member of `to`.
     pub fn between(&self, from: u64, to: u64) -> Self {
         let row = |(a, row): (usize, &u64)| if from >> a & 1 == 1 { row & to } else { 0 };
         Relation { rows: self.rows.iter().enumerate().map(row).collect() }
     }
 
-    /// With each event related to itself.
+    /// The relation with each event related to itself.
     pub fn or_same(&self) -> Self {
         Relation { rows: self.rows.iter().enumerate().map(|(a, row)| row | 1 << a).collect() }
     }

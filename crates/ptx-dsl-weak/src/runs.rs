@@ -8,7 +8,7 @@ use crate::event::{Arrival, Barrier, Event, Kind, Order, Proxy, Scope};
 use crate::program::{Access, Arithmetic, Instruction, Operand, Program};
 use crate::trace::Trace;
 
-/// How often a run executes an instruction. Runs that need more are left out: spinning adds no outcome.
+/// The most executions of one instruction in a run. Runs that need more are left out: spinning adds no outcome.
 const VISITS: usize = 3;
 
 #[derive(Clone)]

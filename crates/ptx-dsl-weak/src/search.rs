@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// An allowed execution.
 #[derive(Clone, Debug)]
 pub struct Witness {
-    /// Its events, initial writes first.
+    /// The events of the execution, initial writes first.
     pub events: Vec<Event>,
     /// Reads with the writes that they read from.
     pub reads_from: Vec<(usize, usize)>,

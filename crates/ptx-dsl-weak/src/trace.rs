@@ -6,13 +6,13 @@ use crate::event::{Barrier, Event, Kind};
 #[derive(Clone, Default)]
 pub struct Trace {
     pub events: Vec<Event>,
-    /// For each event, the events before it in program order; none for asynchronous operations.
+    /// The events before each event in program order; none for asynchronous operations.
     pub program_order: Vec<u64>,
-    /// For each asynchronous operation, what precedes it where it is issued.
+    /// The events that precede the issue of each asynchronous operation.
     pub issue: Vec<u64>,
-    /// For each event, the asynchronous operations that are complete before it.
+    /// The asynchronous operations that are complete before each event.
     pub complete: Vec<u64>,
-    /// For each event, the reads that it depends on.
+    /// The reads that each event depends on.
     pub depends: Vec<u64>,
     /// Reads and writes of atomic operations.
     pub atomic: Vec<(usize, usize)>,

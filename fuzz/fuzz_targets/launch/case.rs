@@ -1,6 +1,6 @@
 //! A launch: dimensions and arguments that fit the kernel, or nearly.
 
-use crate::random::Random;
+use ptx_dsl_test_support::random::Random;
 use ptx_dsl::load::{Kernel, Parameter};
 use ptx_dsl::{Arg, Launch};
 
@@ -29,16 +29,16 @@ pub fn launch(kernel: &Kernel, random: &mut Random) -> Launch {
     let blocks = [[1, 1, 1], [31, 1, 1], [32, 1, 1], [64, 1, 1], [128, 1, 1], [8, 5, 2], [33, 2, 1], [256, 1, 1]];
     let largest = kernel.largest_block().map_or(1024, volume);
     let block = kernel.required_block().unwrap_or_else(|| {
-        let block = random.pick(&blocks);
+        let block = random.choose(&blocks);
         if volume(block) > largest { [largest.min(32), 1, 1] } else { block }
     });
-    let cluster = random.pick(&[[1, 1, 1], [1, 1, 1], [2, 1, 1], [4, 1, 1], [2, 2, 1]]);
+    let cluster = random.choose(&[[1, 1, 1], [1, 1, 1], [2, 1, 1], [4, 1, 1], [2, 2, 1]]);
     let cluster = kernel.required_cluster().unwrap_or(cluster);
-    let grid = random.pick(&[[1u32, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 2], [40, 1, 1]]);
+    let grid = random.choose(&[[1u32, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [2, 2, 2], [40, 1, 1]]);
     let grid = [0, 1, 2].map(|i| grid[i].saturating_mul(cluster[i]));
     let shared = if kernel.uses_dynamic_shared() { [0, 16, 1024, 32768, 65536, 200_000] } else { [0; 6] };
-    let launch = Launch::grid(grid).block(block).cluster(cluster).dynamic_shared(random.pick(&shared));
-    let launch = launch.step_limit(20_000).malloc_heap(random.pick(&[0, 256, 1 << 16]));
+    let launch = Launch::grid(grid).block(block).cluster(cluster).dynamic_shared(random.choose(&shared));
+    let launch = launch.step_limit(20_000).malloc_heap(random.choose(&[0, 256, 1 << 16]));
     if kernel.is_cooperative() { launch.cooperative() } else { launch }
 }
 
@@ -56,7 +56,7 @@ fn value(parameter: &Parameter, random: &mut Random) -> Value {
         return Value::Bytes(tensor_map(random));
     }
     if size <= 8 && !random.one_in(8) {
-        let small = random.pick(&[0u64, 1, 2, 3, 7, 16, 32, 33, 100, 1000, u64::MAX, 1 << 31, 0x3f80_0000]);
+        let small = random.choose(&[0u64, 1, 2, 3, 7, 16, 32, 33, 100, 1000, u64::MAX, 1 << 31, 0x3f80_0000]);
         return Value::Bytes(small.to_le_bytes()[..size].to_vec());
     }
     Value::Bytes(contents(size, random))
@@ -84,7 +84,7 @@ fn tensor_map(random: &mut Random) -> Vec<u8> {
     map[..8].copy_from_slice(&(segment << 40).to_le_bytes());
     for at in 8..112 {
         if random.one_in(3) {
-            map[at] = random.pick(&[0, 1, 2, 3, 7, 15, 31, 63, 127, 255]);
+            map[at] = random.choose(&[0, 1, 2, 3, 7, 15, 31, 63, 127, 255]);
         }
     }
     for at in 28..36 {

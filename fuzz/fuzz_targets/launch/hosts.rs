@@ -1,7 +1,7 @@
 //! The same launch on several hosts.
 
 use crate::case::{self, Value};
-use crate::random::Random;
+use ptx_dsl_test_support::random::Random;
 use ptx_dsl::load::{Kernel, Level, Options, Selector};
 use ptx_dsl::{Error, Host, Launch, Report};
 use ptx_dsl::fault::FaultKind;
@@ -26,7 +26,7 @@ pub fn compare(text: &str) {
     let Ok(module) = options.parse(text) else { return };
     let seed = text.strip_prefix("// ").and_then(|t| t.lines().next()?.trim().parse().ok()).unwrap_or(0);
     for kernel in module.kernels().iter().take(KERNELS) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let launch = case::launch(kernel, &mut random);
         let values = case::values(kernel, &mut random);
         let schedule = random.next();

@@ -1,6 +1,6 @@
 //! Mutations that keep a module legal more often than those of bytes do.
 
-use crate::random::Random;
+use ptx_dsl_test_support::random::Random;
 use libfuzzer_sys::fuzzer_mutate;
 use ptx_dsl_frontend::{compile, lex::lex};
 
@@ -12,7 +12,7 @@ const NUMBERS: &str = "0 1 2 3 4 7 8 15 16 17 31 32 33 63 64 100 127 128 255 256
 const ATTEMPTS: usize = 6;
 
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
-    let mut random = Random(seed.into());
+    let mut random = Random::new(seed.into());
     if random.one_in(20) {
         return fuzzer_mutate(data, size, max_size);
     }
@@ -77,7 +77,7 @@ fn tokens(text: &str, random: &mut Random) -> String {
         true => NUMBERS.split_whitespace().collect(),
         false => words.iter().map(|(s, e)| &text[*s..*e]).filter(|w| self::kind(w) == kind).collect(),
     };
-    let by = random.pick(&by);
+    let by = random.choose(&by);
     format!("{}{by}{}", &text[..start], &text[end..])
 }
 

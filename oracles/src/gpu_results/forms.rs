@@ -25,7 +25,7 @@ pub const TARGET: &str = "sm_90a";
 /// The most spellings of a syntax line; of more, a sample is taken.
 const MOST: usize = 2000;
 
-/// The same for comparisons, which are too many to keep.
+/// The most forms of a comparison: there are too many of them to keep.
 const COMPARISONS: usize = 60;
 
 /// The forms of all families by the kinds of their operands; comparisons sampled or complete.

@@ -2,7 +2,7 @@
 
 use ptx_dsl_frontend::ty::{Class, Ty};
 
-/// What an operand is. Signed, unsigned and untyped integers are one kind for each width.
+/// The kind of an operand. Signed, unsigned and untyped integers are one kind for each width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Pred,
@@ -108,7 +108,7 @@ impl Kind {
             _ => None,
         }
     }
-    /// For a packed kind, the kind of each of its two halves.
+    /// The kind of each of the two halves of a packed kind.
     pub fn half(self) -> Option<Kind> {
         match self {
             Kind::B16x2 => Some(Kind::B16),

@@ -51,17 +51,17 @@ pub fn write_kernels(directory: &Path, sets: &[Set], seed: u64) -> Result<Vec<Ke
 /// Digests by kernel and form.
 pub type Digests = HashMap<(String, usize), [u32; PARTS]>;
 
-/// How to run on the host.
+/// Options of a run on the host.
 pub struct Run<'a> {
     /// The seed of the operands.
     pub seed: u64,
     pub build: Build<'a>,
-    /// Where to write results: those of approximations, or all.
+    /// The directory for results: those of approximations, or all.
     pub results: &'a Path,
     pub every_result: bool,
 }
 
-/// What the host computes.
+/// The results of the host.
 pub struct HostResults {
     pub kernels: Vec<Kernel>,
     pub digests: Digests,

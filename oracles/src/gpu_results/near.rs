@@ -141,7 +141,7 @@ pub fn compare(near: &[Near], kernels: &[Kernel], results: &Path) -> Result<Vec<
     Ok(wrong)
 }
 
-/// What the result is: the last type of the first word.
+/// The kind of the result: the last type of the first word.
 fn result_kind(form: &Form) -> Kind {
     let word = form.text.split(' ').next().unwrap_or("");
     let kind = word.rsplit('.').find_map(Kind::from_name);

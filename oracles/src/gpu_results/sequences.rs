@@ -256,7 +256,7 @@ fn some<'a>(singles: &[&'a Set], each: usize) -> Vec<(&'a [Kind], &'a Form)> {
     out
 }
 
-/// With a false guard the destination keeps its value. (Except after `set` in ptxas 13.5: if the type is not a 32-bit integer, it
+/// Sequences with a false guard: the destination keeps its value. (Except after `set` in ptxas 13.5: if the type is not a 32-bit integer, it
 /// converts the old value.)
 fn predicated(singles: &[&Set], each: usize, out: &mut Vec<Set>) {
     for (kinds, form) in some(singles, each).into_iter().filter(|f| !f.1.text.starts_with("set.")) {

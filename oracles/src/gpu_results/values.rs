@@ -8,7 +8,7 @@ use crate::Random;
 
 /// Parts of the operands of a form; each has its own digest.
 pub const PARTS: usize = 4;
-/// What the parts are.
+/// Names of the parts.
 pub const PART_NAMES: [&str; PARTS] = ["special values", "values near boundaries", "any bits", "middling values"];
 
 /// Operands of a form.
@@ -16,7 +16,7 @@ const COUNT: usize = 16_384;
 /// For an operand with so few bits, all of its values.
 const ALL: usize = 65_536;
 
-/// How many operands forms of these kinds have.
+/// The number of operands that forms of these kinds have.
 pub fn count(kinds: &[Kind]) -> usize {
     match kinds {
         [one] if one.half().unwrap_or(*one).bits() <= 16 => ALL,
@@ -101,7 +101,7 @@ fn together(kinds: &[Kind], random: &mut Random) -> Vec<u64> {
     out
 }
 
-/// What the operands of one instruction have in common.
+/// The traits that the operands of one instruction share.
 struct Near {
     /// The exponent of the result, counted from the least one, or from the largest one if negative.
     exponent: i64,

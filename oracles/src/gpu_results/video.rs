@@ -7,7 +7,7 @@ use crate::Random;
 const PARTS: [&str; 7] = ["", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"];
 const COMPARISONS: [&str; 6] = ["eq", "ne", "lt", "le", "gt", "ge"];
 
-/// So many forms of each instruction.
+/// The number of forms of each instruction.
 const EACH: usize = 24;
 
 pub fn all(out: &mut Vec<Set>) {

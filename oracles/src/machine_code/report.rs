@@ -6,9 +6,9 @@ use std::fmt;
 /// The machine code of the printed and formatted texts, compared with that of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// It is the same.
+    /// The code is the same.
     Same,
-    /// There is no module: its compiler failed.
+    /// The compiler of the module failed.
     NotMade,
     /// Printing or formatting again gives another text.
     Unstable,

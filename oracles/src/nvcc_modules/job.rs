@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::program::Program;
 use crate::machine_code::{Module, Report};
 
-/// What to do.
+/// A program to compile for a target.
 pub struct Job<'a> {
     nvcc: &'a Path,
-    /// What nvcc writes.
+    /// The file that nvcc writes.
     path: PathBuf,
     program: &'a Program,
     target: &'static str,

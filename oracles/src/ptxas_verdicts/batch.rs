@@ -16,7 +16,7 @@ use crate::tools::make_directory;
 #[derive(Debug, Clone)]
 pub struct Case {
     pub family: &'static str,
-    /// Its opcode in the table.
+    /// The opcode in the table.
     pub opcode: &'static str,
     /// `legal` or the kind of mutation.
     pub kind: &'static str,

@@ -10,7 +10,7 @@ const KNOWN: &str = include_str!("known.txt");
 pub struct Known {
     /// We accept what ptxas refuses.
     pub accept: bool,
-    /// All of these, each as one of its alternatives, occur in the statement or in the refusing side's message.
+    /// Parts that all occur, each as one of its alternatives, in the statement or in the refusing side's message.
     parts: Vec<&'static str>,
     /// Kinds of mutations.
     pub kinds: Vec<&'static str>,

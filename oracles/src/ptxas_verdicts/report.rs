@@ -1,4 +1,4 @@
-//! What a run prints: the agreement by family, and each disagreement with a module that shows it.
+//! The report of a run: the agreement by family, and each disagreement with a module that shows it.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ const SPELLINGS: &str = include_str!("../../../crates/ptx-dsl-frontend/tests/for
 
 const REGISTERS: &[&str] = &["%r", "%d", "%f", "%e", "%h", "%p", "%q", "%c"];
 
-/// So many statements of each spelling.
+/// Writes `each` statements of each spelling.
 pub fn statements(each: usize, random: &mut Random) -> Vec<String> {
     let mut out = Vec::new();
     for line in SPELLINGS.lines() {

@@ -15,9 +15,9 @@ use crate::Random;
 pub struct Spelling {
     /// The entry of the table.
     pub entry: &'static Instr,
-    /// Which form of the entry.
+    /// The number of the form in the entry.
     pub form: usize,
-    /// What is written.
+    /// The statement itself.
     pub statement: Statement,
 }
 

@@ -9,7 +9,7 @@ pub struct Merge {
     pub meaning: fn(u32, u32) -> u32,
 }
 
-/// What `red.async` and `cp.reduce.async.bulk` have in shared memory.
+/// The operations that `red.async` and `cp.reduce.async.bulk` have in shared memory.
 pub const MERGES: &[Merge] = &[
     Merge { name: "add.u32", meaning: u32::wrapping_add },
     Merge { name: "min.u32", meaning: |a, b| a.min(b) },
@@ -23,7 +23,7 @@ pub const MERGES: &[Merge] = &[
     Merge { name: "dec.u32", meaning: |a, b| if a == 0 || a > b { b } else { a - 1 } },
 ];
 
-/// Where a thread's bytes in global memory begin, from `%own`.
+/// The start of a thread's bytes in global memory, from `%own`.
 const FIRST: u32 = RESULT - OWN;
 
 /// Starts the copies.
@@ -112,7 +112,7 @@ pub fn finish(what: &Copies, label: usize) -> String {
     }
 }
 
-/// What the thread's bytes are afterwards, by space. `register` and `predicate` have the values at the start, `passes` the
+/// The thread's bytes afterwards, by space. `register` and `predicate` have the values at the start, `passes` the
 /// guards; returns what is loaded into registers.
 pub fn run(
     what: &Copies,

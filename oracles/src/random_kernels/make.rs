@@ -19,7 +19,7 @@ const BLOCKS: &[[u32; 2]] =
 const IMMEDIATES: &[u64] = &[0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 100, 255, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF];
 /// 0, -0, 1, -2.5, infinity, NaN, the least number, the greatest.
 const FLOATS: &[u64] = &[0, 0x8000_0000, 0x3F80_0000, 0xC020_0000, 0x7F80_0000, 0x7FC0_1234, 1, 0x7F7F_FFFF];
-/// The same for `.f64`, without NaN and the greatest.
+/// Numbers near limits of `.f64`, without NaN and the greatest.
 const DOUBLES: &[u64] = &[0, 1 << 63, 0x3FF0_0000_0000_0000, 0xC004_0000_0000_0000, 0x7FF0_0000_0000_0000, 1];
 
 /// The program of a seed, with about `size` statements.
@@ -60,7 +60,7 @@ pub fn program(seed: u64, size: usize) -> Program {
     }
 }
 
-/// Which threads execute a statement together.
+/// The threads that execute a statement together.
 #[derive(Clone, Copy, PartialEq)]
 enum Together {
     Cluster,

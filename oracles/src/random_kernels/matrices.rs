@@ -6,7 +6,7 @@ use super::program::{Class, Matrix};
 /// Elements of A and B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Element {
-    /// So many exponent and fraction bits.
+    /// A float with this many exponent and fraction bits.
     Float(u32, u32),
     /// Bytes with so many exponent and fraction bits. `sm_90` multiplies them as f16: the first two of each four, then the others, then C is
     /// added.
@@ -24,7 +24,7 @@ enum Element {
     },
 }
 
-/// What C and D have.
+/// The type of C and D.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sum {
     F32,
@@ -36,7 +36,7 @@ pub enum Sum {
 /// A form of `mma`.
 #[derive(Debug)]
 pub struct Mma {
-    /// After `mma.sync.aligned.`
+    /// The text after `mma.sync.aligned.`
     pub text: &'static str,
     /// Rows of A, and elements of a row.
     m: usize,
@@ -285,7 +285,7 @@ pub fn row_at(lane: u32, step: u32, shift: u32) -> usize {
     (lane * step + shift) as usize % 64 * 16
 }
 
-/// Where the first and second half of a lane's register lie: row and column.
+/// The row and column of the first and second half of a lane's register.
 pub fn places(lane: usize, trans: bool) -> [(usize, usize); 2] {
     let (row, column) = (lane / 4, lane % 4 * 2);
     if trans { [(column, row), (column + 1, row)] } else { [(row, column), (row, column + 1)] }

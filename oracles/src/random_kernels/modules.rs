@@ -29,7 +29,7 @@ pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<
 
 /// A kernel that fails on the host.
 pub struct Failure {
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: String,
     /// The first thing said of it, without what differs between kernels of one mistake.
     pub message: String,

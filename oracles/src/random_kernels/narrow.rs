@@ -131,7 +131,7 @@ pub const ROWS: &[Row] = &[
 mod tests {
     use super::*;
 
-    /// Of the tables of OCP's formats.
+    /// Values of the tables of OCP's formats.
     #[test]
     fn values() {
         let cases = [(E4M3, 448.0, 0x7E), (E5M2, 57344.0, 0x7B), (E2M3, 7.5, 0x1F), (E3M2, 28.0, 0x1F), (E2M1, 6.0, 7)];

@@ -44,9 +44,9 @@ pub enum Class {
 }
 
 impl Class {
-    /// In the order of their numbers.
+    /// All classes in the order of their numbers.
     pub const ALL: [Class; 6] = [Class::R, Class::D, Class::F, Class::P, Class::H, Class::E];
-    /// How many of them a thread may write freely.
+    /// The number of registers that a thread may write freely.
     pub fn count(self) -> u8 {
         match self {
             Class::R => GENERAL,
@@ -88,7 +88,7 @@ pub struct Guard {
     pub negated: bool,
 }
 
-/// Which instructions a kernel may have.
+/// The instructions that a kernel may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// `sm_90a`
@@ -178,7 +178,7 @@ impl Width {
     }
 }
 
-/// How the lanes of a warp shuffle.
+/// The direction of a shuffle between the lanes of a warp.
 #[derive(Debug, Clone, Copy)]
 pub enum Mode {
     Idx,
@@ -192,9 +192,9 @@ pub enum Mode {
 pub enum Collective {
     /// The second operand, the third, and a further result: whether the source was in range.
     Shuffle(Mode, Source, u32, u8),
-    /// Of a predicate.
+    /// The ballot of a predicate.
     Ballot(u8),
-    /// As a predicate, of one.
+    /// A vote of a predicate whose result is a predicate.
     Any(u8),
     All(u8),
     Match,
@@ -206,7 +206,7 @@ pub enum Collective {
 /// Arms of a tangle that are run.
 pub const STEPS: u32 = 5;
 
-/// How threads synchronise.
+/// The synchronisation of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
     /// `bar.sync 0`
@@ -220,7 +220,7 @@ pub enum Meeting {
     Warp,
     /// `barrier.cluster`: the threads of all CTAs of the cluster.
     Cluster,
-    /// The same, with an mbarrier of each CTA that all arrive on.
+    /// An mbarrier of each CTA that all threads of the cluster arrive on.
     Remote,
 }
 
@@ -248,7 +248,7 @@ pub struct Small {
     pub guard: Option<Guard>,
 }
 
-/// What of a `cp.async` becomes zeros.
+/// The part of a `cp.async` that becomes zeros.
 #[derive(Debug, Clone, Copy)]
 pub enum Zeros {
     None,
@@ -258,7 +258,7 @@ pub enum Zeros {
     If(u8),
 }
 
-/// How a thread waits for its `cp.async`.
+/// The wait of a thread for its `cp.async`.
 #[derive(Debug, Clone)]
 pub enum Wait {
     All,
@@ -270,11 +270,11 @@ pub enum Wait {
     },
 }
 
-/// From where to where a bulk copy goes.
+/// The source and destination of a bulk copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     GlobalToShared,
-    /// With a wait for the source alone before that for the copy.
+    /// A copy with a wait for the source alone before that for the copy.
     SharedToGlobal {
         read: bool,
     },
@@ -283,7 +283,7 @@ pub enum Direction {
 /// Matrix instructions of a whole warp.
 #[derive(Debug, Clone)]
 pub enum Matrix {
-    /// One of `matrices::MMAS`, with the first register of each operand, and a mask for the elements of A and B.
+    /// A product of `matrices::MMAS`, with the first register of each operand, and a mask for the elements of A and B.
     Mma {
         which: usize,
         d: u8,
@@ -312,12 +312,12 @@ pub enum Matrix {
     },
 }
 
-/// Where B of a `wgmma` lies in the warpgroup's shared bytes: two matrices of eight rows of 16 bytes, one for each half of k.
+/// The place of B of a `wgmma` in the warpgroup's shared bytes: two matrices of eight rows of 16 bytes, one for each half of k.
 #[derive(Debug, Clone, Copy)]
 pub struct Halves {
     /// In 16 bytes.
     pub first: usize,
-    /// From the first to the second.
+    /// The distance of the second matrix from the first.
     pub apart: usize,
 }
 
@@ -501,7 +501,7 @@ pub struct Program {
     pub required: bool,
     /// The parameter.
     pub n: u32,
-    /// One of `tensors::TENSORS`: the other parameter.
+    /// The other parameter, a number in `tensors::TENSORS`.
     pub tensor: usize,
     pub functions: Vec<Function>,
     /// Writes every register once.

@@ -56,7 +56,7 @@ fn e(a: u64) -> f64 {
     f64::from_bits(a)
 }
 
-/// Which NaN `.f64` arithmetic gives is open, so kernels write the canonical one to memory.
+/// The bits of a result of `.f64`, with the canonical NaN: the manual leaves open which NaN arithmetic gives.
 fn wide(x: f64) -> u64 {
     if x.is_nan() { 0x7FF8_0000_0000_0000 } else { x.to_bits() }
 }

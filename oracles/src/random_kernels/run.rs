@@ -10,7 +10,7 @@ use super::rows::ROWS;
 use super::tensors::TENSORS;
 use super::warpgroups::{self, THREADS};
 
-/// What the kernel leaves in memory.
+/// The words that the kernel leaves in memory.
 pub struct Outcome {
     pub result: Vec<u32>,
     pub totals: [u32; TOTALS],
@@ -58,13 +58,13 @@ fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Where a thread continues if not at the next statement.
+/// The statement at which a thread continues, if it is not the next one.
 #[derive(Clone, Copy)]
 enum Jump {
-    /// After the enclosing loop, or so many more.
+    /// The thread leaves the enclosing loop, or this many more.
     Break(u8),
     Continue,
-    /// It has ended with this result.
+    /// The thread has ended with this result.
     Gone(u32),
 }
 
@@ -140,7 +140,7 @@ impl Thread {
 /// The CTAs of a cluster, one after the other.
 struct Cluster<'p> {
     program: &'p Program,
-    /// Its first CTA.
+    /// The first CTA of the cluster.
     first: u32,
     threads: Vec<Thread>,
     jumps: Vec<Option<Jump>>,

@@ -125,7 +125,7 @@ mod tests {
         body.iter().any(|s| is(s) || inside(s).iter().any(|b| any(b, is)))
     }
 
-    /// If one statement makes the program fail, what is left is that statement, its enclosing ones, and comparisons.
+    /// The rest is the one statement that makes the program fail, its enclosing ones, and comparisons.
     #[test]
     fn what_is_not_needed_goes() {
         let mut found = 0;

@@ -47,7 +47,7 @@ impl Tensor {
         )
     }
 
-    /// What lies in shared memory at this word.
+    /// The word of a box at this position in shared memory.
     pub fn word(&self, table: &[u32], at: &[i32], word: usize) -> u32 {
         // the pieces of a line of 128 bytes are exchanged by the number of the line, as far as the span goes
         let byte = 4 * word;

@@ -39,7 +39,7 @@ struct Printer<'p> {
     /// The targets of `continue` and `break` in the enclosing loops.
     loops: Vec<(usize, usize)>,
     program: &'p Program,
-    /// Not a function.
+    /// Is it a kernel, and not a function?
     kernel: bool,
 }
 

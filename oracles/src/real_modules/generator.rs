@@ -7,7 +7,7 @@ use crate::tools::{install, nvcc};
 /// A compiler that writes PTX.
 #[derive(Debug)]
 pub struct Generator {
-    /// Its kernels are in `tests/real/<name>`.
+    /// The name, also that of the folder of kernels in `tests/real`.
     pub name: &'static str,
     pub language: Language,
     /// The directory of its packages; Gluon is a part of Triton.
@@ -15,7 +15,7 @@ pub struct Generator {
     packages: &'static [&'static str],
 }
 
-/// How its kernels are compiled.
+/// The way in which kernels are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// By a script of `oracles/src/real_modules`, which imports the packages.

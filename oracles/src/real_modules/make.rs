@@ -8,7 +8,7 @@ use super::generator::{Compiler, Generator};
 use crate::nvcc_modules::program::Program;
 use crate::tools::{files, is_named, output_of, root};
 
-/// What to compile, and where the modules go.
+/// A file of kernels to compile, and the folder for the modules.
 pub struct Make<'a> {
     generator: &'a Generator,
     output: PathBuf,

@@ -9,20 +9,20 @@ use ptx_dsl_frontend::opcode;
 pub struct Mutant {
     /// The line of the operation.
     pub line: usize,
-    /// What was done to it: the statement, and the change.
+    /// The statement, and its change.
     pub what: String,
     pub text: String,
 }
 
 /// An instruction in the text.
 struct Statement<'t> {
-    /// Without its label, with its `;`.
+    /// The range of the statement without its label, with its `;`.
     range: Range<usize>,
     /// `@%p `, or nothing.
     guard: &'t str,
     /// Opcode and qualifiers.
     head: &'t str,
-    /// With the `;`.
+    /// The text of the operands with the `;`.
     operands: &'t str,
     effects: Effects,
     opcode: &'static str,

@@ -1,4 +1,4 @@
-//! How many mutants, and how many kernels of tests/bugs, seeds notice by themselves, without the compiler (`cargo xtask mutants --seeds N`):
+//! Seeds alone: the mutants and the kernels of tests/bugs that they notice, without the compiler (`cargo xtask mutants --seeds N`):
 //! on the plain and on the checked host, by a fault or by results that depend on the seed.
 
 use std::iter::Sum;

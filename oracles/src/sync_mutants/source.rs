@@ -6,7 +6,7 @@ use crate::tools::read;
 
 /// A kernel that is launched.
 pub struct Launch {
-    /// As the list names it: a file, and an entry if it is a Rust file.
+    /// The name in the list: a file, and an entry if it is a Rust file.
     pub name: String,
     /// The module.
     pub text: String,
@@ -124,7 +124,7 @@ fn without_others(body: &str, entry: &str) -> Option<String> {
     Some(kept + rest)
 }
 
-/// Where the braces that are open close, outside of comments.
+/// Finds the brace that closes the open ones, outside of comments.
 fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many directories of a package are searched.
+/// The most directories of a package that are searched.
 const DIRECTORIES: usize = 5_000;
 
 /// The file that `name` means relative to a directory of this package with Rust files. If several directories have such a file,

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::inputs::{CLASSES, Class, Random, Side, Ty};
+use super::inputs::{CLASSES, Class, Side, Ty};
+use ptx_dsl_test_support::random::Random;
 
 /// Words of a pool for each class.
 pub const POOL: usize = 20_480;
@@ -34,7 +35,7 @@ impl Pool {
         let seed =
             self.name().bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         for (i, class) in CLASSES.into_iter().enumerate() {
-            let mut r = Random(seed ^ (i as u64) << 56);
+            let mut r = Random::from_state(seed ^ (i as u64) << 56);
             while all.len() < (i + 1) * POOL {
                 self.more(class, &mut r, &mut all);
             }

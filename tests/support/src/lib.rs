@@ -1,4 +1,4 @@
-//! What the tests, benches and oracles of all crates share. The crate depends on none of them, so each of them can use it.
+//! Code that the tests, benches and oracles of all crates share. The crate depends on none of them, so each of them can use it.
 
 pub mod parallel;
 pub mod ptxas;

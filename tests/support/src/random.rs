@@ -3,6 +3,29 @@
 //! Every test, bench and oracle draws from this generator. The operands of `tests/hardware`, whose results are those of a GPU, are drawn
 //! from it too: another sequence would make these results useless.
 
+/// A type of integers that a generator draws, none of them negative.
+pub trait Number: Copy {
+    /// The number as 64 bits.
+    fn to_u64(self) -> u64;
+    /// A number that the type has.
+    fn from_u64(number: u64) -> Self;
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {
+        $(impl Number for $ty {
+            fn to_u64(self) -> u64 {
+                self as u64
+            }
+            fn from_u64(number: u64) -> Self {
+                number as $ty
+            }
+        })*
+    };
+}
+
+numbers!(u32 u64 usize i32 i64);
+
 /// A SplitMix64 generator (Steele, Lea and Flood).
 #[derive(Debug, Clone)]
 pub struct Random(u64);
@@ -33,14 +56,28 @@ impl Random {
         (self.next() >> 32) as u32
     }
 
-    /// A number below `end`; 0 if `end` is 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        if end == 0 { 0 } else { (self.next() % end as u64) as usize }
+    /// A number from 0 below `end`; 0 if `end` is 0.
+    pub fn below<N: Number>(&mut self, end: N) -> N {
+        let end = end.to_u64();
+        N::from_u64(if end == 0 { 0 } else { self.next() % end })
+    }
+
+    /// Is it one case in `n`?
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
     }
 
     /// An element of a list; none if the list is empty.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         list.get(self.below(list.len()))
+    }
+
+    /// A copy of an element of a list.
+    ///
+    /// # Panics
+    /// When the list is empty.
+    pub fn choose<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
     }
 
     /// Puts a list in random order.

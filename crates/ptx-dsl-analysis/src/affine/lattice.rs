@@ -2,19 +2,19 @@
 
 use crate::uniformity::Uniformity;
 
-/// How the lanes of a value lie: rows of `period` lanes, in each of which the value grows by `stride` from lane to lane. A period
+/// The lane layout of a value: rows of `period` lanes, in each of which the value grows by `stride` from lane to lane. A period
 /// of 1 says nothing; a period of 32 with stride 0 is a uniform value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Affine {
     /// Lanes of a row: 32, 16, 8, or 1.
     pub period: u32,
-    /// From each lane of a row to the next.
+    /// The difference between neighbouring lanes of a row.
     pub stride: i64,
-    /// If not zero, the rest holds only under a condition that is evaluated at run time; the number of conditions it is made of.
+    /// The number of run-time conditions under which the rest holds; 0 if it always holds.
     pub guards: u8,
     /// The first value of each row is a multiple of two to this power.
     pub known_align: u32,
-    /// Which threads share the value: if `period` is 32 and `stride` 0, at least those of a warp.
+    /// The threads that share the value: if `period` is 32 and `stride` 0, at least those of a warp.
     pub uniformity: Uniformity,
 }
 
@@ -31,7 +31,7 @@ impl Affine {
         self.period > 1
     }
 
-    /// The same, shared by these threads if it is one value for all lanes.
+    /// This layout, shared by these threads if it is one value for all lanes.
     pub fn with_uniformity(self, uniformity: Uniformity) -> Affine {
         let uniform = self.period == 32 && self.stride == 0;
         Affine { uniformity: if uniform { uniformity.max(Uniformity::Warp) } else { Uniformity::None }, ..self }
@@ -62,7 +62,7 @@ impl Affine {
         Affine { known_align: v.trailing_zeros(), ..CTA_UNIFORM }
     }
 
-    /// The same as shorter rows of `period` lanes.
+    /// This layout as shorter rows of `period` lanes.
     pub fn cut(self, period: u32) -> Affine {
         let known_align = if period < self.period {
             self.known_align.min((self.stride * i64::from(period)).trailing_zeros())
@@ -77,7 +77,7 @@ impl Affine {
         bits <= self.known_align.min(31) && self.stride >= 0 && self.stride * i64::from(self.period - 1) < 1 << bits
     }
 
-    /// What holds for both.
+    /// The join of two layouts: the best one that holds for both.
     pub fn join(self, o: Affine) -> Affine {
         let affine = self.is_affine() && o.is_affine() && self.stride == o.stride;
         let conditional = self.guards.max(o.guards) > 0;

@@ -73,7 +73,7 @@ pub enum Op {
 /// An instruction as a scalar operation.
 #[derive(Debug, Clone, Copy)]
 pub struct ScalarOp {
-    /// What it computes.
+    /// The operation.
     pub op: Op,
     /// Width of the operands.
     pub bits: u32,
@@ -189,7 +189,7 @@ fn operation(i: &Instr, ty: Ty) -> Option<ScalarOp> {
 }
 
 impl ScalarOp {
-    /// How many sources it has.
+    /// The number of source operands.
     pub fn sources(self) -> usize {
         match self.op {
             Op::Mov | Op::Not | Op::Neg | Op::Cvt | Op::ToFloat => 1,

@@ -9,7 +9,7 @@ pub fn is_cta_uniform(register: SpecialRegister) -> bool {
     uniformity::special_register(register) == Uniformity::Cta
 }
 
-/// How the lanes of a special register lie in a kernel with this `.reqntid`.
+/// The lane layout of a special register in a kernel with this `.reqntid`.
 pub fn affine(reqntid: Option<[u32; 3]>, register: SpecialRegister) -> Affine {
     let x = reqntid.map(|r| r[0]);
     let counting = Affine { period: 32, stride: 1, known_align: 5, ..VARYING };

@@ -6,12 +6,12 @@ use crate::threads::{Set, by_warp};
 pub use crate::uniformity::Uniformity;
 use ptx_dsl_isa::isa::sreg::SpecialRegister;
 
-/// What is known of a value.
+/// A fact about a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LaneFact {
     /// Bottom: no value yet.
     Bottom,
-    /// This number.
+    /// The value is this number.
     Const(u64),
     /// A number for every thread: [`Lanes::tables`].
     Table(u16),
@@ -21,7 +21,7 @@ pub enum LaneFact {
     Pred(PredicateFact),
 }
 
-/// What is known of a predicate.
+/// A fact about a predicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredicateFact {
     /// A superset of the threads that see it true: an index into [`Lanes::sets`]; 0 is all threads.
@@ -32,7 +32,7 @@ pub struct PredicateFact {
     pub elected: [Val; 2],
     /// For true and false: implies that this `elect.sync` did not elect the lane.
     pub not_elected: [Val; 2],
-    /// Which threads share it.
+    /// The threads that share the predicate.
     pub uniformity: Uniformity,
 }
 
@@ -79,7 +79,7 @@ pub struct Lanes {
     pub(super) same: Vec<bool>,
     /// Sets of threads.
     pub sets: Vec<Set>,
-    /// How many threads the CTA has.
+    /// The number of threads of the CTA.
     pub cta_size: CtaSize,
     /// By block: it is in the region of a divergent branch.
     pub divergent: Vec<bool>,
@@ -97,7 +97,7 @@ pub struct Lanes {
 const MOST: usize = 400;
 
 impl Lanes {
-    /// Which threads share a value.
+    /// The threads that share a value.
     pub fn uniformity(&self, v: Val) -> Uniformity {
         match self.facts.get(v as usize) {
             Some(f) => uniformity_of(*f, &self.same),

@@ -54,7 +54,7 @@ impl Shape {
     }
 }
 
-/// What a special register is: a fact, or a table that has no number yet.
+/// The meaning of a special register: a fact, or a table that has no number yet.
 pub enum Special {
     Fact(LaneFact),
     Table(Vec<u32>),
@@ -75,10 +75,10 @@ impl Numbers<'_> {
     }
 }
 
-/// Of `a`, `b` and `c`.
+/// A function of `a`, `b` and `c`.
 pub type Operation = fn(u32, u32, u32) -> Option<u32>;
 
-/// What an instruction does with numbers of 32 bits; `None` where that is undefined.
+/// The function of 32-bit numbers that an instruction computes; `None` where that is undefined.
 pub fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
     Some(match opcode {
         op::add => |x, y, _| Some(x.wrapping_add(y)),

@@ -17,7 +17,7 @@ pub(super) enum Condition {
     Value(Val),
     /// Integers of this many bits.
     Compare(Order, u32, Key, Key),
-    /// Another comparison, by its qualifiers. Its negation is not known to be the opposite comparison.
+    /// A comparison of other kinds, by its qualifiers. Its negation is not known to be the opposite comparison.
     Same(Vec<Qualifier>, Key, Key),
 }
 

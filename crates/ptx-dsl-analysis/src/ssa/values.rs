@@ -8,7 +8,7 @@ pub type Val = u32;
 /// The value of a register that was never written.
 pub const UNDEF: Val = 0;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug)]
 pub enum Value {
     /// Undefined.
@@ -26,7 +26,7 @@ pub enum Value {
     },
     /// A phi with an argument for each predecessor edge, up to [`MAX_PHI_EDGES`] of them.
     Phi {
-        /// Its block.
+        /// The block of the phi.
         block: u32,
         /// The arguments.
         args: Vec<Val>,
@@ -91,13 +91,13 @@ impl Ssa {
         (self.base.partition_point(|b| *b <= var) as u32).checked_sub(1)
     }
 
-    /// What an instruction reads: variables and values.
+    /// The variables that an instruction reads, with their values.
     pub fn uses(&self, i: u32) -> &[(u32, Val)] {
         let (a, b) = self.use_at[i as usize];
         &self.uses[a as usize..b as usize]
     }
 
-    /// What an instruction writes.
+    /// The variables that an instruction writes, with their values.
     pub fn defs(&self, i: u32) -> &[(u32, Val)] {
         let (a, b) = self.def_at[i as usize];
         &self.defs[a as usize..b as usize]

@@ -1,4 +1,4 @@
-//! What kernels access through their parameters.
+//! Accesses of kernels through their parameters.
 
 use super::*;
 use crate::pointees::{Pointee, pointees};

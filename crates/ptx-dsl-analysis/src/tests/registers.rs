@@ -88,7 +88,7 @@ fn a_loop_keeps_what_it_reads_live_round() {
     assert!(["%r3", "%p1"].iter().all(|r| !live.is_live_out(body, &key(&flow, r))));
 }
 
-/// More registers than a word has bits.
+/// A kernel with more registers than a word has bits.
 #[test]
 fn many_registers_are_live_at_once() {
     let mut body = ".reg .b32 %w<200>;\n".to_owned();

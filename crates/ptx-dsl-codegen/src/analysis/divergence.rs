@@ -51,7 +51,7 @@ impl FirstBarrier {
     }
 }
 
-/// Where CTA barriers reconverge a warp.
+/// The CTA barriers that reconverge a warp.
 pub struct Barriers {
     is_barrier: Vec<bool>,
     first: Vec<FirstBarrier>,
@@ -109,7 +109,7 @@ impl Word<'_> {
         }
     }
 
-    /// What is defined on one path from one of these branches and mentioned on another, up to `stops`.
+    /// The registers that are defined on one path from one of these branches and mentioned on another, up to `stops`.
     fn on_two_paths(&self, branches: &[usize], stops: Option<&[bool]>) -> u64 {
         if branches.is_empty() {
             return 0;

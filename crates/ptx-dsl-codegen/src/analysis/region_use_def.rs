@@ -33,7 +33,7 @@ impl Mentions {
     }
 }
 
-/// What has been written in an open predicated part, and after its `Else`.
+/// The registers that were written in an open predicated part, and after its `Else`.
 #[derive(Default)]
 struct Part {
     then: BTreeSet<RegKey>,
@@ -102,7 +102,7 @@ impl Walk {
     }
 }
 
-/// What a region reads and writes.
+/// The registers that a region reads and writes.
 pub fn region_use_def(r: &Region<'_>) -> NodeUseDef {
     let mut walk = Walk::default();
     for item in &r.body {

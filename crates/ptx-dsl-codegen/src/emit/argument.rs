@@ -34,7 +34,7 @@ impl Argument {
         }]
     }
 
-    /// What distinguishes functions that take it.
+    /// A key that differs between functions that take different arguments.
     pub fn key(&self) -> String {
         match self {
             Argument::Lanes(_) | Argument::Computed(_) => "lanes ".into(),
@@ -79,7 +79,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What distinguishes functions that set it.
+    /// A key that differs between functions that set different results.
     pub fn key(&self) -> String {
         match self {
             Destination::Register(bits, _) => format!(">{bits} "),

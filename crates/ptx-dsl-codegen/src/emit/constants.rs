@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// A statement that faults name.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// As printed.
+    /// The statement as printed.
     pub text: String,
     /// Line in the printed PTX.
     pub line: u32,
@@ -24,7 +24,7 @@ pub struct Site {
     pub source_line: u32,
     /// The number of its place in [`Origins`] from 1, 0 if there is none but `source_line`.
     pub origin: u32,
-    /// Of a load: the bytes that the program uses, if not all.
+    /// The bytes of a load that the program uses; `None`: all.
     pub used_bytes: Option<u32>,
 }
 
@@ -56,7 +56,7 @@ impl<'m> Constants<'m> {
         self.origins.all()
     }
 
-    /// The same, to keep.
+    /// Takes the sites and origins out, to keep them.
     pub fn into_parts(self) -> (Vec<Site>, Origins) {
         (self.sites, self.origins.into_all())
     }

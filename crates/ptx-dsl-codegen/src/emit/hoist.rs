@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 pub struct Hoist {
     /// The hoisted code; `None` where there is no loop to hoist from.
     pub code: Option<TokenStream>,
-    /// Where all warps go on, if they branch alike.
+    /// The next region of all warps, if they branch alike.
     pub next: Option<TokenStream>,
     /// Fields that are read once for all warps of a cohort.
     pub read_once: BTreeSet<Ident>,
     /// Does the first warp keep registers for the others?
     pub keeps: bool,
-    /// Those registers.
+    /// The registers of the first warp that stand for those of all.
     kept: BTreeSet<Ident>,
-    /// What the current region assigns to them, after the loop.
+    /// The assignments of the current region to these registers, after the loop.
     updates: TokenStream,
     /// Do all warps come to the end of the current region?
     all_reach_end: bool,
@@ -29,7 +29,7 @@ pub struct WarpLoop {
     pub before: TokenStream,
     pub body: TokenStream,
     pub behind: TokenStream,
-    /// Where all warps go on, if they branch alike.
+    /// The next region of all warps, if they branch alike.
     pub next: Option<TokenStream>,
 }
 

@@ -32,7 +32,7 @@ pub fn sreg(register: SpecialRegister) -> TokenStream {
     quote!(#rt::semantics::sreg::#f(x, l))
 }
 
-/// How many words a destination takes in the argument list of a warp function.
+/// The number of words of a destination in the argument list of a warp function.
 pub fn destination_words(arg: &Arg) -> usize {
     arg.value.parts().len() * words(arg.ty)
 }

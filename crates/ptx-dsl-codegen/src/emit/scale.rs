@@ -22,7 +22,7 @@ const SHARE_LANE_CALLS: usize = 64;
 /// Lane calls above which these functions are not inlined in release either.
 const OUTLINE_LANE_CALLS: usize = 500;
 
-/// How code is emitted for a kernel of a certain size.
+/// The choices that depend on the size of a kernel.
 pub struct Scale {
     /// Each region is a function of its own.
     pub outline_regions: bool,
@@ -34,7 +34,7 @@ pub struct Scale {
     pub share_lane_calls: bool,
     /// These functions are not inlined in release either.
     pub outline_lane_calls: bool,
-    /// And neither are those for instructions of a warp.
+    /// Are functions for instructions of a warp kept out of line too?
     pub outline_warp_calls: bool,
 }
 

@@ -32,7 +32,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What the region does first that a call returns to.
+    /// The transfers at the start of the region that a call returns to.
     pub(super) fn call_results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Transfer {
         let rets = &self.kernel.module.functions[callee.0 as usize].rets;
         let wanted = rets.iter().zip(list_of(instr, "ret"));
@@ -52,7 +52,7 @@ impl Writer<'_, '_> {
         Transfer { site: self.constants.site(instr), saves, frame, moves }
     }
 
-    /// Where a value comes from.
+    /// The place that a value comes from.
     fn place_of_value(&mut self, f: FuncId, from: &Operand, param: &Param) -> Place {
         if let Some(place) = self.place_of_variable(f, from, param) {
             return place;
@@ -62,7 +62,7 @@ impl Writer<'_, '_> {
         Place::Values { list }
     }
 
-    /// Where a value goes.
+    /// The place that a value goes to.
     fn place(&mut self, f: FuncId, to: &Operand, param: &Param) -> Place {
         if let Some(place) = self.place_of_variable(f, to, param) {
             return place;

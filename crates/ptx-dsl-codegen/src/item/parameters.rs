@@ -11,11 +11,11 @@ use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-/// How one parameter is passed from Rust.
+/// The passing of one parameter from Rust.
 pub struct Passing {
-    /// Its type in the argument tuple.
+    /// The parameter's type in the argument tuple.
     pub ty: TokenStream,
-    /// Its type as a parameter of the closure that `on` returns.
+    /// The parameter's type in the closure that `on` returns.
     pub closure: Closure,
     /// A type parameter of `launch`, with its bound.
     pub generic: Option<TokenStream>,
@@ -26,15 +26,15 @@ pub struct Passing {
     pub read_only: bool,
     /// The alignment of a pointer.
     pub pointer: Option<u32>,
-    /// The same, if only rustc knows it.
+    /// The alignment, if only rustc knows it.
     pub rust_align: Option<ConstId>,
 }
 
 /// The type of a parameter of a closure.
 pub enum Closure {
-    /// It names no type of the program.
+    /// A type of Rust or of this crate; the program's types do not occur in it.
     Known(TokenStream),
-    /// It is one that the program names, and may be private.
+    /// A type that the program names, and that may be private.
     Value(TokenStream),
     /// `&[T]` or `&mut [T]` of such a type.
     Slice { mutable: bool, element: TokenStream },
@@ -49,7 +49,7 @@ impl Closure {
         }
     }
 
-    /// With another type in its place.
+    /// This passing with another type in place of the parameter's.
     pub fn with(&self, ty: &impl ToTokens) -> TokenStream {
         match self {
             Closure::Known(known) => known.clone(),
@@ -66,7 +66,7 @@ impl ToTokens for Closure {
     }
 }
 
-/// How the `i`th parameter is passed. `stem`: names that begin so belong to the kernel.
+/// The passing of the `i`th parameter. `stem`: names that begin so belong to the kernel.
 pub fn passing(source: &Source<'_>, (stem, i): (&str, usize), p: &Param, body: &[Stmt]) -> Passing {
     Passing { rust_align: p.rust_align, ..known_passing(source, (stem, i), p, body) }
 }

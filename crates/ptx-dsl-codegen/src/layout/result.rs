@@ -1,4 +1,4 @@
-//! How the results of instructions lie in the lanes, from how their operands lie.
+//! The lane layout of results, from the layout of their operands.
 
 use super::scalar_op::scalar_op;
 use crate::instr::{is_try_wait, is_uniform_for_uniform};
@@ -13,10 +13,10 @@ use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// How the lanes of an operand lie; `None` if that is not known yet.
+/// The lane layout of an operand; `None` if it is not known yet.
 pub type Lookup<'a> = dyn Fn(&Operand) -> Option<Affine> + 'a;
 
-/// How the lanes of an operand lie that is not a register.
+/// The lane layout of an operand that is not a register.
 pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
     match o {
         Operand::Imm(v) => Affine::constant(*v),
@@ -32,7 +32,7 @@ pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
     }
 }
 
-/// How the result of an instruction lies. `None` if an operand is not known yet.
+/// The lane layout of an instruction's result. `None` if an operand is not known yet.
 pub fn result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     let scalar = scalar_op(kernel, f, i);
     if scalar.is_none() && is_uniform_for_uniform(i) {
@@ -93,7 +93,7 @@ fn result_for_uniform(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     Some(if uniform { UNIFORM } else { VARYING })
 }
 
-/// How the result of a blocking instruction lies. `None` if an operand is not known yet.
+/// The lane layout of a blocking instruction's result. `None` if an operand is not known yet.
 pub fn blocking_result(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     let to_register = matches!(i.operands.first().map(|a| &a.value), Some(Operand::Reg(..)));
     if !is_try_wait(i) || !i.has(q::parity) || destinations(i).len() != 1 || !to_register {

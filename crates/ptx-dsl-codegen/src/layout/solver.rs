@@ -25,7 +25,7 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, q};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How registers are kept in the warp's state, and where warps diverge.
+/// The lane layout of registers in the warp's state, and the regions where warps diverge.
 #[derive(Default)]
 pub struct Layout {
     /// Registers that are kept as rows.
@@ -41,12 +41,12 @@ pub struct Layout {
     pub lane_serial: BTreeSet<usize>,
     /// Regions that end with a divergent branch.
     divergent_branches: BTreeSet<usize>,
-    /// For each region, whether the warp may be split there.
+    /// Tells for each region whether the warp may be split there.
     divergent: Vec<bool>,
 }
 
 impl Layout {
-    /// How a register is kept in the warp's state.
+    /// The layout in which the warp's state keeps a register.
     pub fn kept(&self, k: &RegKey) -> Affine {
         self.rows.get(k).copied().unwrap_or(VARYING)
     }
@@ -56,7 +56,7 @@ impl Layout {
         self.guarded.get(k).copied()
     }
 
-    /// How a register lies when it is read.
+    /// The layout of a register that is read.
     pub fn read(&self, k: &RegKey) -> Affine {
         self.guarded(k).unwrap_or_else(|| self.kept(k))
     }
@@ -85,7 +85,7 @@ impl Layout {
     }
 }
 
-/// How the registers that a region has set lie; `None` where that is not known yet.
+/// The layouts of the registers that a region has set; `None` where a layout is not known yet.
 type Env = BTreeMap<RegKey, Option<Affine>>;
 
 struct Solver<'a, 'm> {
@@ -258,7 +258,7 @@ impl<'m> Solver<'_, 'm> {
     }
 }
 
-/// What an instruction is in a loop that lanes run one after the other.
+/// The kind of an instruction in a loop that lanes run one after the other.
 enum LaneSerial {
     Compute,
     Access,
@@ -287,7 +287,7 @@ fn lane_serial(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> 
 #[derive(Default)]
 struct Walk {
     env: Env,
-    /// For each open predicated part, what was known of the registers that it changed.
+    /// The earlier layouts of the registers that each open predicated part has changed.
     open: Vec<BTreeMap<RegKey, Option<Option<Affine>>>>,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Part {
     /// Registers that the part has changed, with what they were; and those that it changed before its `Else`, with what they became.
     pub changed: Vec<(RegKey, Option<Value>)>,
     pub then: Vec<(RegKey, Option<Value>)>,
-    /// Where the part starts, if nothing that it sets is live after it: then it is skipped if no lane wants it.
+    /// The start of the part, if nothing that it sets is live after it: then it is skipped if no lane wants it.
     pub skippable: Option<PartStart>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct PartStart {
     pub undo: usize,
 }
 
-/// What a register was before a skippable part changed or first read it, and whether it was dirty.
+/// The value of a register before a skippable part changed or first read it, and whether it was dirty.
 pub(super) type Undo = (RegKey, Option<Value>, bool);
 
 pub struct RegionBuilder<'e, 'm> {
@@ -58,7 +58,7 @@ pub struct RegionBuilder<'e, 'm> {
     pub(super) lane_serial: bool,
     /// Open predicated parts, the innermost last.
     pub(super) parts: Vec<Part>,
-    /// How many of them are skippable, and their undo log.
+    /// The number of open parts that are skippable, and their undo log.
     pub(super) skippable: usize,
     pub(super) undo: Vec<Undo>,
     /// The values of registers at the head of the loop that the region is.

@@ -39,7 +39,7 @@ impl RegionBuilder<'_, '_> {
         }
     }
 
-    /// How the result of an instruction lies.
+    /// The lane layout of an instruction's result.
     pub(super) fn affine_of(&self, i: &Instr) -> Affine {
         if self.lane_serial {
             return VARYING;
@@ -59,7 +59,7 @@ impl RegionBuilder<'_, '_> {
         i.pred.as_ref().map(|pred| self.predicate(pred))
     }
 
-    /// What a scalar operation reads.
+    /// The operands that a scalar operation reads.
     pub(super) fn scalar_operands(&mut self, i: &Instr, op: ScalarOp) -> Vec<Value> {
         sources(i).iter().enumerate().map(|(n, a)| self.operand(&a.value, op.source_bits(n))).collect()
     }

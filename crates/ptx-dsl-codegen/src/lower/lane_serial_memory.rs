@@ -22,7 +22,7 @@ impl RegionBuilder<'_, '_> {
         (!all.is_empty()).then(|| quote!(#(#all)&&*))
     }
 
-    /// The same as the left side of a `&&`.
+    /// The condition that a lane runs the instruction, as the left side of a `&&`.
     fn runs_and(&mut self, i: &Instr) -> TokenStream {
         self.runs(i).map(|runs| quote!(#runs &&)).unwrap_or_default()
     }

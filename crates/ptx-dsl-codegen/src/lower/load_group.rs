@@ -12,7 +12,7 @@ use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
 use quote::quote;
 
-/// How many items ahead other loads are looked for.
+/// The number of items ahead in which further loads of a group are looked for.
 const AHEAD: usize = 96;
 /// The most bytes of all rows of a group.
 const LARGEST: i64 = 4096;
@@ -50,7 +50,7 @@ impl<'m> RegionBuilder<'_, 'm> {
         }
     }
 
-    /// Where the result of a load is among those of load groups.
+    /// The position of a load's result among those of load groups.
     pub(super) fn position_of_loaded(&self, i: &Instr) -> Option<usize> {
         self.loaded.iter().position(|(index, _)| *index == i.index)
     }

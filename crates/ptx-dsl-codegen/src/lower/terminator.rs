@@ -10,7 +10,7 @@ use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
 
-/// How lanes decide a branch.
+/// The decision of a branch by lanes.
 pub enum Decision {
     /// All in the same way: a `bool`.
     Uniform(TokenStream),

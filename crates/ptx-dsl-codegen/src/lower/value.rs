@@ -6,7 +6,7 @@ use ptx_dsl_analysis::affine::lattice::{Affine, UNIFORM, VARYING};
 use quote::quote;
 use std::rc::Rc;
 
-/// Where a value is.
+/// The representation of a value in emitted code.
 #[derive(Clone)]
 pub enum Repr {
     /// `[T; rows]`: the value in the first lane of each row.

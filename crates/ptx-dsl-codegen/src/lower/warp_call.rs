@@ -12,7 +12,7 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, quote};
 
-/// From this many on, the destination registers of an instruction are one array: rustc takes time for each variable and argument.
+/// An instruction with this many destination registers has them in one array: rustc takes time for each variable and argument.
 const MANY: usize = 8;
 
 impl RegionBuilder<'_, '_> {
@@ -122,7 +122,7 @@ impl RegionBuilder<'_, '_> {
         (same && !matches!(first, 1 | 128)).then_some(first)
     }
 
-    /// What a register holds before an instruction sets it. Without a predicate the other lanes are not read.
+    /// The value of a register before an instruction sets it. Without a predicate the other lanes are not read.
     fn old_value(&mut self, i: &Instr, o: &Operand, bits: u32) -> TokenStream {
         match (o, &i.pred) {
             (Operand::Reg(r, e), Some(_)) => {

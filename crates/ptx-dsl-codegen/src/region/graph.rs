@@ -9,7 +9,7 @@ use std::rc::Rc;
 pub struct Region<'m> {
     /// The function it belongs to.
     pub func: FuncId,
-    /// Its label, or what it starts with; for reports.
+    /// The label of the region, or its first statement; for reports.
     pub name: String,
     /// A call whose results are fetched first, and its callee.
     pub results: Option<(&'m Instr, FuncId)>,
@@ -71,7 +71,7 @@ impl<'m> Region<'m> {
     }
 }
 
-/// How a region ends.
+/// The end of a region.
 pub enum End<'m> {
     Goto(usize),
     /// Lanes whose predicate holds go to `taken`.
@@ -103,7 +103,7 @@ pub enum End<'m> {
 /// A function that a call may reach.
 pub struct Callee {
     pub func: FuncId,
-    /// Its first region.
+    /// The first region of the function.
     pub start: usize,
     /// The region that it returns to.
     pub back: usize,
@@ -118,13 +118,13 @@ pub struct Program<'m> {
     pub returns: Vec<Vec<usize>>,
     /// Functions that a thread may enter again before they return.
     pub recursive: BTreeSet<u32>,
-    /// How many edges enter each region; the kernel's entry counts as one.
+    /// The number of edges that enter each region; the kernel's entry counts as one.
     pub predecessor_counts: Vec<u32>,
-    /// For each region the next one of its exit chain.
+    /// The next region of the exit chain of each region.
     pub exit_next: Vec<Option<usize>>,
-    /// For each region the last one of its fall-through chain.
+    /// The last region of the fall-through chain of each region.
     pub fall_through_last: Vec<usize>,
-    /// What the host cannot run yet. The sites are still numbers of instructions.
+    /// The instructions that the host cannot run yet. The sites are still numbers of instructions.
     pub not_yet: Vec<NotYet>,
 }
 
@@ -164,12 +164,12 @@ impl Program<'_> {
         self.funcs.iter().map(|f| module.functions[f.0 as usize].local_end).max().unwrap_or(0)
     }
 
-    /// Where a function can return to.
+    /// The regions that a function can return to.
     pub fn return_sites(&self, f: FuncId) -> &[usize] {
         self.returns.get(f.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Where a region can go on.
+    /// The regions that can follow a region.
     pub fn successors(&self, r: usize) -> Vec<usize> {
         match &self.regions[r].end {
             End::Goto(t) => vec![*t],
@@ -192,7 +192,7 @@ impl Program<'_> {
         (0..self.regions.len()).map(|r| self.successors(r)).collect()
     }
 
-    /// For a branch of which one way only ends threads: the other way.
+    /// The successor of a branch whose other way only ends threads.
     pub fn way_that_goes_on(&self, r: usize) -> Option<usize> {
         let End::Branch { taken, fall, .. } = self.regions[r].end else { return None };
         match (self.regions[taken].is_empty_exit(), self.regions[fall].is_empty_exit()) {
@@ -202,7 +202,7 @@ impl Program<'_> {
         }
     }
 
-    /// How many edges enter each region.
+    /// Counts the edges that enter each region.
     pub fn count_predecessors(&self) -> Vec<u32> {
         let mut counts = vec![0; self.regions.len()];
         if let Some(entry) = counts.first_mut() {

@@ -12,12 +12,12 @@ use std::rc::Rc;
 /// The largest weight of a part. For more, splitting the warp is cheaper.
 const LIMIT: u32 = 32;
 
-/// What if-conversion needs to know of the program.
+/// The facts about the program that if-conversion needs.
 pub struct Facts<'a> {
     /// Does the region end with a divergent branch?
     pub is_divergent: &'a dyn Fn(usize) -> bool,
     pub is_live_in: &'a dyn Fn(usize, &RegKey) -> bool,
-    /// What an instruction costs if 32 lanes compute it.
+    /// The cost of an instruction that 32 lanes compute.
     pub weight: &'a dyn Fn(&Instr) -> u32,
 }
 
@@ -102,7 +102,7 @@ impl<'m> Converter<'_, 'm> {
         Some(join)
     }
 
-    /// Where a region after `r` goes on, if it can be converted: short, and entered from `r` alone.
+    /// The successor of a region after `r` that can be converted: short, and entered from `r` alone.
     fn join_behind(&self, r: usize, arm: usize) -> Option<usize> {
         let region = &self.p.regions[arm];
         let End::Goto(join) = region.end else { return None };

@@ -1,4 +1,4 @@
-//! What is said about Rust types that do not suit their parameters: a sentence, and an edit.
+//! The wording about Rust types that do not suit their parameters: a sentence, and an edit.
 
 use super::declared;
 use crate::names::shown;
@@ -104,7 +104,7 @@ pub struct Primitive {
     ptx: &'static str,
 }
 
-/// All of them.
+/// The primitive types of Rust that parameters have.
 #[rustfmt::skip]
 const PRIMITIVES: [Primitive; 13] = {
     const fn of(rust: &'static str, bytes: usize, ptx: &'static str) -> Primitive {

@@ -138,7 +138,7 @@ impl StepBuilder<'_, '_> {
         quote!('next: { #calls match pc { #other } })
     }
 
-    /// The same for the arms of `run`.
+    /// Groups the arms of `run` in functions, as `outlined_arms` does those of `step`.
     fn run_arms(&mut self, mut arms: Vec<Arm>) -> TokenStream {
         let other = quote!(_ => { x.branch(m, pc); m = 0; pc });
         if !self.e.scale.outline_regions || arms.len() <= ARMS {

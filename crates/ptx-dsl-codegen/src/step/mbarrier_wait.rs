@@ -25,7 +25,7 @@ impl StepBuilder<'_, '_> {
         affine == Some(UNIFORM) && result.is_some_and(Affine::is_uniform)
     }
 
-    /// How an operand lies at the start of a region.
+    /// The layout of an operand at the start of a region.
     fn kept_operand(&self, f: FuncId, o: &Operand) -> Affine {
         match registers(f, o).first() {
             Some(k) => self.e.layout.kept(k),
@@ -59,7 +59,7 @@ impl StepBuilder<'_, '_> {
         }
     }
 
-    /// The same for a fragment of a warp: it goes on if it need not wait.
+    /// The arm of `run` for a uniform wait of a fragment of a warp: the fragment goes on if it need not wait.
     pub fn uniform_wait_run_arm(&mut self, f: FuncId, r: usize, i: &Instr, next: usize) -> TokenStream {
         let q = self.e.qualifiers(i);
         let (here, next) = (region_number(r), region_number(next));

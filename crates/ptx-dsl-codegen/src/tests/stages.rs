@@ -1,4 +1,4 @@
-//! What each stage makes of small kernels.
+//! Results of each stage on small kernels.
 
 use crate::frames::Frames;
 use crate::kernel::Kernel;
@@ -128,7 +128,7 @@ fn what_fragments_change_is_kept_as_lanes() {
     });
 }
 
-/// As the control-flow graph of the analyses has it: what stands after a trap that is always taken is not a part of the kernel.
+/// The graph agrees with the analyses: statements after a trap that is always taken are not a part of the kernel.
 #[test]
 fn nothing_runs_behind_a_trap() {
     let items = |body: &str| {

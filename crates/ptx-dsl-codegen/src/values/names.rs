@@ -5,7 +5,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use ptx_dsl_isa::constant::{Const, Constants, Declaration, Named, RustType};
 use quote::quote_spanned;
 
-/// Of each declaration: is it a parameter of the kernel, or depends on one?
+/// Tells for each declaration whether it is a parameter of the kernel, or depends on one.
 pub(super) fn dependent(constants: &Constants) -> Vec<bool> {
     let mut dependent: Vec<bool> = Vec::with_capacity(constants.declarations.len());
     for declaration in &constants.declarations {

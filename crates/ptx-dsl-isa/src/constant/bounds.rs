@@ -283,6 +283,7 @@ mod tests {
     use crate::code::{Code, Example, classes};
     use crate::constant::{ConstId, Declaration};
     use crate::span::Span;
+    use ptx_dsl_test_support::random::Random;
 
     /// A code of findings, whichever.
     static CODE: Code = Code {
@@ -320,11 +321,8 @@ mod tests {
             "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "max", "up", "<", ">", "<=", ">=", "==", "!=", "&&",
             "||",
         ];
-        let mut state = 1_u64;
-        let mut draw = |n: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % n
-        };
+        let mut random = Random::new(1);
+        let mut draw = |n: usize| random.below(n);
         let numbers = [0, 1, 2, 3, 4, 7, 12, 64, 255, 1 << 31, i64::MAX.cast_unsigned(), 1 << 63, u64::MAX];
         let (mut compared, mut narrow) = (0, 0);
         for _ in 0..300 {

@@ -1,4 +1,4 @@
-//! What threads do together: exchanges through shared memory, copies, matrix products, barriers and collectives.
+//! Statements that threads execute together: exchanges through shared memory, copies, matrix products, barriers and collectives.
 
 use super::super::copies::{self, MERGES};
 use super::super::matrices::{self, MMAS, Sum};

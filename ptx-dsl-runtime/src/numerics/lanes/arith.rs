@@ -91,15 +91,11 @@ pub fn ffma<L: Level>(a: u32, b: u32, c: u32) -> u32 {
 mod tests {
     use super::super::level::Base;
     use super::*;
+    use ptx_dsl_test_support::random::Random;
 
     fn numbers() -> impl Iterator<Item = u32> {
-        let mut x = 1u64;
-        std::iter::repeat_with(move || {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            (x >> 16) as u32
-        })
+        let mut random = Random::new(1);
+        std::iter::repeat_with(move || random.word())
     }
 
     #[derive(Clone, Copy)]

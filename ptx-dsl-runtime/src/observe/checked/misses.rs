@@ -169,7 +169,7 @@ pub(super) struct Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::checked::tests::Random;
+    use ptx_dsl_test_support::random::Random;
     use std::collections::VecDeque;
 
     /// What is kept, from the oldest to the latest, by the definition.
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_last_ones_are_kept() {
-        let (r, mut misses, mut all) = (&mut Random(3), Misses::default(), VecDeque::new());
+        let (r, mut misses, mut all) = (&mut Random::new(3), Misses::default(), VecDeque::new());
         let clocks: Vec<Rc<Clock>> = (0..4)
             .map(|actor| {
                 let mut clock = Clock::default();

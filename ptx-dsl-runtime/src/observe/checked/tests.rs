@@ -5,7 +5,6 @@ mod warps;
 
 use super::*;
 use crate::observe::monitor::{By, Proxy};
-pub(super) use warps::Random;
 
 const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
 

@@ -4,6 +4,7 @@ mod h200;
 
 use super::*;
 use crate::numerics::qual::Qualifier;
+use ptx_dsl_test_support::random::Random;
 
 fn k(flags: &[Qualifier], ty: &[Ty]) -> Q {
     Q::new(flags, ty)
@@ -317,12 +318,11 @@ fn f16_nearest(v: i128) -> u64 {
 
 #[test]
 fn f16_against_integers() {
-    let mut seed = 1u64;
+    let mut random = Random::new(1);
     let mut next = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let x = seed >> 40 & 0xffff;
+        let x = random.next() & 0xffff;
         // Equal exponents often, so that sums cancel; no infinities.
-        let x = if seed >> 60 & 1 == 0 { x & 0x83ff | 0x3c00 } else { x };
+        let x = if random.one_in(2) { x & 0x83ff | 0x3c00 } else { x };
         if x & 0x7c00 == 0x7c00 { x & 0x83ff | 0x0400 } else { x }
     };
     let f = k(&[q::rn], &[Ty::F16]);

@@ -6,6 +6,7 @@ use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Error, Fault, Report};
+use ptx_dsl_test_support::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step of a small program. Each thread is a CTA of its own.
@@ -153,11 +154,8 @@ fn each_order_of_dependent_steps_runs_once() {
     // independent threads: one
     assert_eq!(explored(&vec![vec![Store(0, 1), Load(0)], vec![Store(1, 1)], vec![Add(2, 1)]]).len(), 1);
     // random programs
-    let mut state = 1u64;
-    let mut random = |n: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % n
-    };
+    let mut numbers = Random::new(1);
+    let mut random = |n: usize| numbers.below(n);
     for i in 0..150 {
         let program: Program = (0..2 + random(2))
             .map(|_| {

@@ -9,6 +9,7 @@ use ptx_dsl::explore::Explored;
 use ptx_dsl::fault::FaultKind;
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
+use ptx_dsl_test_support::random::Random;
 use ptx_dsl_weak::condition::{Condition, Value};
 use ptx_dsl_weak::event::{Order, Proxy, Scope};
 use ptx_dsl_weak::program::{Access, Arithmetic, Compare, Instruction, Operand, Place, Program, Thread};
@@ -311,11 +312,8 @@ fn loops_end() {
 
 #[test]
 fn random_programs() {
-    let mut state = 7u64;
-    let mut random = |n: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % n
-    };
+    let mut numbers = Random::new(7);
+    let mut random = |n: usize| numbers.below(n);
     // more on demand
     let count = std::env::var("PTX_DSL_WEAK").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
     let (mut compared, mut racy, mut weak) = (0, 0, 0);

@@ -15,11 +15,11 @@ use ptx_dsl_oracles::ptxas_verdicts::spell::{self, Spelling};
 pub enum Shape {
     /// In sequence, on values that differ from lane to lane.
     Lanes,
-    /// The same on affine and uniform values.
+    /// Statements in sequence, on affine and uniform values.
     Rows,
     /// Each under a divergent predicate.
     Guarded,
-    /// In a loop.
+    /// Statements in a loop.
     Loop,
     /// Ten each after a divergent branch.
     Divergent,
@@ -80,7 +80,7 @@ pub fn home(entry: &Instr) -> &'static str {
     place::homes(entry).first().copied().unwrap_or("sm_100a")
 }
 
-/// So many statements, cycling through these, each on other registers than the one before.
+/// Writes `count` statements, cycling through these, each on other registers than the one before.
 pub fn repeated(of: &[String], count: usize) -> Vec<String> {
     let mut sizes = BTreeMap::new();
     for text in of {

@@ -4,6 +4,7 @@ use super::*;
 use crate::api::launch::Launch;
 use crate::kernel::KernelInfo;
 use crate::machine::print::Print;
+use ptx_dsl_test_support::random::Random;
 
 const WARPS: usize = 6;
 const WIDTHS: [u8; 5] = [32, 1, 64, 16, 32];
@@ -15,15 +16,6 @@ fn registers() -> Registers {
     let image = Image { registers: WIDTHS.to_vec(), ..Image::default() };
     let (info, launch) = (KernelInfo::NONE, Launch::grid(1).block(32 * WARPS as u32));
     Registers::new(&image, &Geometry::new(&launch, &info, Print::Standard), &Constants::default())
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
 }
 
 /// An instruction of the warps `lo..hi` writes a register.
@@ -52,7 +44,7 @@ fn write(random: &mut Random, registers: &mut Registers, model: &mut Model, (lo,
 
 #[test]
 fn each_warp_keeps_what_it_holds() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut registers = registers();
     for _ in 0..200 {
         // a CTA begins: whole, or with some of its warps

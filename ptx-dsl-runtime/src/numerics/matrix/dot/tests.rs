@@ -3,6 +3,7 @@
 use super::*;
 use crate::numerics::matrix::format::Format;
 use crate::numerics::matrix::model::least_exponent;
+use ptx_dsl_test_support::random::Random;
 
 /// A number as (significand, exponent of its last bit), and its exponent as stored.
 fn split(v: f32, least: i32) -> Option<(i128, i32, i32)> {
@@ -72,32 +73,25 @@ fn reference(model: Model, a: &[f32], b: &[f32], c: f32, least: [i32; 2], scale:
     sum
 }
 
-struct Random(u64);
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 24
-    }
-    /// A value of a format, f32 if `None`: anything, of one magnitude, or a power of two.
-    fn value(&mut self, format: Option<Format>, style: u64) -> f32 {
-        let bits = self.next() as u32;
-        let v = match format {
-            None => f32::from_bits((self.next() as u32) << 12 ^ bits),
-            Some(Format::F16) => crate::numerics::float16::f16_to_f32(bits as u16),
-            Some(Format::Bf16) => f32::from_bits(bits << 16),
-            Some(Format::Tf32) => f32::from_bits(bits << 13),
-            Some(small) => small.values()[bits as usize & 255],
-        };
-        let least = format.map_or(-126, least_exponent);
-        match style {
-            0 => v,
-            1 if self.next().is_multiple_of(4) => 0.0,
-            1 if v.is_finite() => f32::from_bits(v.to_bits() & 0x807f_ffff | (127 + (self.next() % 4) as u32) << 23),
-            2 if v.is_finite() && least > -30 => v,
-            2 => f32::from_bits(v.to_bits() & 0x83ff_ffff),
-            _ if v.is_finite() => v,
-            _ => -1.0,
-        }
+/// A value of a format, f32 if `None`: anything, of one magnitude, or a power of two.
+fn value(random: &mut Random, format: Option<Format>, style: u64) -> f32 {
+    let bits = random.next() as u32;
+    let v = match format {
+        None => f32::from_bits((random.next() as u32) << 12 ^ bits),
+        Some(Format::F16) => crate::numerics::float16::f16_to_f32(bits as u16),
+        Some(Format::Bf16) => f32::from_bits(bits << 16),
+        Some(Format::Tf32) => f32::from_bits(bits << 13),
+        Some(small) => small.values()[bits as usize & 255],
+    };
+    let least = format.map_or(-126, least_exponent);
+    match style {
+        0 => v,
+        1 if random.next().is_multiple_of(4) => 0.0,
+        1 if v.is_finite() => f32::from_bits(v.to_bits() & 0x807f_ffff | (127 + (random.next() % 4) as u32) << 23),
+        2 if v.is_finite() && least > -30 => v,
+        2 => f32::from_bits(v.to_bits() & 0x83ff_ffff),
+        _ if v.is_finite() => v,
+        _ => -1.0,
     }
 }
 
@@ -111,20 +105,20 @@ fn sums_are_those_of_exact_integers() {
         Model { fraction: 13, step: usize::MAX, to: To::F32Of13 },
     ];
     let sets = [crate::numerics::simd::best(true), InstructionSet::Base];
-    let mut r = Random(7);
+    let r = &mut Random::new(7);
     for round in 0..400 {
         let format = formats[round % formats.len()];
         let to_f16 = matches!(format, Format::F16 | Format::E4m3 | Format::E5m2) && round % 5 == 0;
         let model = models[round % models.len()];
         let model = if to_f16 { Model { to: To::F16, ..model } } else { model };
-        let k = [4, 8, 16, 32][r.next() as usize % 4];
+        let k = [4, 8, 16, 32][r.below(4_usize)];
         let (mut a, mut b) = (Tile::<HIGH>::new(HIGH, k), Tile::<WIDE>::new(WIDE, k));
         let style = (round / 6 % 4) as u64;
-        a.data.as_flattened_mut().iter_mut().for_each(|v| *v = r.value(Some(format), style));
-        b.data.as_flattened_mut().iter_mut().for_each(|v| *v = r.value(Some(format), style));
+        a.data.as_flattened_mut().iter_mut().for_each(|v| *v = value(r, Some(format), style));
+        b.data.as_flattened_mut().iter_mut().for_each(|v| *v = value(r, Some(format), style));
         let mut c: Sums = Default::default();
         let of_c = if to_f16 { Some(Format::F16) } else { None };
-        c.as_flattened_mut().iter_mut().for_each(|v| *v = r.value(of_c, style));
+        c.as_flattened_mut().iter_mut().for_each(|v| *v = value(r, of_c, style));
         let least = least_exponent(format);
         a.measure(least);
         b.measure(least);

@@ -1,7 +1,7 @@
 //! What is kept by place says the same as a table with all messages.
 
 use super::*;
-use crate::observe::checked::tests::Random;
+use ptx_dsl_test_support::random::Random;
 
 /// A table with all messages, which the two forms replace.
 #[derive(Default)]
@@ -30,17 +30,17 @@ fn seen(found: Option<Found<'_>>, warp: Actor, scope: Scope) -> String {
 }
 
 fn random_key(r: &mut Random) -> Key {
-    let memory = r.of(&[
+    let memory = r.choose(&[
         Memory::Shared { slot: 0, rank: 0 },
         Memory::Shared { slot: 1, rank: 2 },
         Memory::Global { segment: 3 },
     ]);
-    (memory, r.of(&[0, 4, 8, 12, 2, 5, 1020, 1024, 1 << 12, 1 << 40]))
+    (memory, r.choose(&[0, 4, 8, 12, 2, 5, 1020, 1024, 1 << 12, 1 << 40]))
 }
 
 #[test]
 fn places_say_what_a_table_says() {
-    let r = &mut Random(1);
+    let r = &mut Random::new(1);
     let (mut messages, mut table) = (Messages::default(), Table::default());
     let mut seen_by_place = 0;
     for time in 0..50_000 {
@@ -49,7 +49,7 @@ fn places_say_what_a_table_says() {
         let issuer = Issuer { warp: r.below(4) << 9, lanes: 1 << r.below(32), time: time / 8, site: r.below(5) };
         let mut clock = Clock::default();
         clock.learn(issuer.warp, issuer.lanes, time);
-        let scope = r.of(&[Scope::Cta, Scope::Gpu]);
+        let scope = r.choose(&[Scope::Cta, Scope::Gpu]);
         let clocks = if r.below(4) == 0 { vec![(scope, Rc::new(clock))] } else { Vec::new() };
         let order = Order { strong: true, atomic: r.below(3) == 0, scope, ..Order::default() };
         match r.below(40) {

@@ -1,7 +1,8 @@
 //! Strong accesses of warps find what those of their lanes find, one by one, with the same reports.
 
-use super::warps::{Random, barrier};
+use super::warps::barrier;
 use super::*;
+use ptx_dsl_test_support::random::Random;
 
 /// Warps of a CTA.
 const WARPS: u32 = 4;
@@ -35,7 +36,7 @@ fn warp(warp: u32, site: u32) -> Who {
 
 /// Of accesses of several CTAs most do not race.
 fn random_order(r: &mut Random, ctas: u32) -> Order {
-    let strong = strong(if ctas > 1 && r.below(32) != 0 { Scope::Gpu } else { r.of(&[Scope::Gpu, Scope::Cta]) });
+    let strong = strong(if ctas > 1 && r.below(32) != 0 { Scope::Gpu } else { r.choose(&[Scope::Gpu, Scope::Cta]) });
     match r.below(12) {
         0 if ctas == 1 || r.below(8) == 0 => Order::default(),
         1..3 => Order { atomic: true, ..strong },
@@ -49,7 +50,7 @@ fn random_order(r: &mut Random, ctas: u32) -> Order {
 impl Step {
     /// Most accesses of a launch have one size: others race. CTAs share global memory.
     fn random(r: &mut Random, site: u32, (size, ctas): (u32, u32)) -> Step {
-        let bytes = if r.below(16 * ctas) == 0 { r.of(&[4, 8, 2]) } else { size };
+        let bytes = if r.below(16 * ctas) == 0 { r.choose(&[4, 8, 2]) } else { size };
         let order = random_order(r, ctas);
         let from = 2048 + u64::from(r.below(64) * bytes);
         let scattered = r.below(3) != 0;
@@ -141,7 +142,7 @@ fn synchronise(r: &mut Random, both: &mut [Checked; 2], site: u32) {
 fn warps_report_what_lanes_report() {
     let (mut races, mut near, mut whole, mut far, mut clean) = (0, 0, 0, 0, 0);
     for seed in 0..10_000 {
-        let r = &mut Random(seed);
+        let r = &mut Random::new(seed);
         let mut both = [checked(), checked()];
         for m in &mut both {
             let all = |from| Step {
@@ -157,7 +158,7 @@ fn warps_report_what_lanes_report() {
             (2048..2560).step_by(256).for_each(|from| all(from).fast(m).1.unwrap());
             barrier(m, 0, 0..WARPS);
         }
-        let (mut history, size, ctas) = (Vec::new(), r.of(&[4, 4, 8, 2]), r.of(&[1, 1, CTAS]));
+        let (mut history, size, ctas) = (Vec::new(), r.choose(&[4, 4, 8, 2]), r.choose(&[1, 1, CTAS]));
         let found = (1..24).find_map(|site| {
             if r.below(3) == 0 {
                 synchronise(r, &mut both, site);

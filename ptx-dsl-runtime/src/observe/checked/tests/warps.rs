@@ -2,22 +2,10 @@
 
 use super::*;
 use crate::observe::monitor::{Agent, ProxyFence};
+use ptx_dsl_test_support::random::Random;
 
 /// Warps of the CTA.
 const WARPS: u32 = 4;
-
-pub(in crate::observe::checked) struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as u32) % n
-    }
-
-    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len() as u32) as usize]
-    }
-}
 
 /// An access of a CTA to one of its memories.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +34,7 @@ struct Scattered {
 
 impl Scattered {
     fn random(r: &mut Random, from: u64, bytes: u32) -> Scattered {
-        let (kind, step, turn) = (r.below(4), r.of(&[1, 1, 5, 33]), r.below(32));
+        let (kind, step, turn) = (r.below(4), r.choose(&[1, 1, 5, 33]), r.below(32));
         let offsets = std::array::from_fn(|lane| {
             let word = match kind {
                 // a row that wraps around
@@ -65,26 +53,26 @@ impl Scattered {
 
 impl Step {
     fn random(r: &mut Random, site: u32) -> Step {
-        let (write, bytes, lanes) = (r.below(3) == 0, r.of(&[4, 4, 4, 8, 2, 1]), r.of(&[8, 16, 32]));
+        let (write, bytes, lanes) = (r.below(3) == 0, r.choose(&[4, 4, 4, 8, 2, 1]), r.choose(&[8, 16, 32]));
         let step = if write || r.below(2) == 0 { bytes } else { 0 };
         let warp = r.below(WARPS);
         let count = (1 + r.below(WARPS - warp)) * 32 / lanes;
         let row = i64::from(lanes * bytes);
-        let mut distance = r.of(&[row, row, row, row + 4 * i64::from(bytes), 64, 256]);
+        let mut distance = r.choose(&[row, row, row, row + 4 * i64::from(bytes), 64, 256]);
         if !write && step == 0 {
-            distance = r.of(&[0, i64::from(bytes), 64, -64]);
+            distance = r.choose(&[0, i64::from(bytes), 64, -64]);
         } else if !write && r.below(3) == 0 {
             distance = 0;
         }
         let distance = if write { distance.max(row) } else { distance };
-        let lanes_of_one = u32::MAX >> r.below(32) << r.of(&[0, 0, 0, 8]);
+        let lanes_of_one = u32::MAX >> r.below(32) << r.choose(&[0, 0, 0, 8]);
         let one = Step {
             shared: r.below(3) != 0,
             write,
             from: match r.below(4) {
                 // groups of lines as a whole
-                0 => 2048 + 512 * u64::from(r.below(3)),
-                _ => 2048 + u64::from(r.below(24) * r.of(&[64, 64, 64, bytes])),
+                0 => 2048 + 512 * r.below(3_u64),
+                _ => 2048 + u64::from(r.below(24) * r.choose(&[64, 64, 64, bytes])),
             },
             bytes,
             warp,
@@ -96,13 +84,13 @@ impl Step {
         };
         match r.below(8) {
             0..4 => {
-                let bytes = r.of(&[4, 4, 4, 8, 16]);
+                let bytes = r.choose(&[4, 4, 4, 8, 16]);
                 let scattered = Scattered::random(r, one.from, bytes);
-                let lanes = r.of(&[u32::MAX, u32::MAX, lanes_of_one]);
+                let lanes = r.choose(&[u32::MAX, u32::MAX, lanes_of_one]);
                 Step { scattered: Some(scattered), bytes, lanes, write: write || scattered.atomic, ..one }
             }
             4 if !write => {
-                let others = [(); 2].map(|()| bytes.cast_signed() * (r.below(64).cast_signed() - 32));
+                let others = [(); 2].map(|()| bytes.cast_signed() * (r.below(64_i32) - 32));
                 Step { others: Some(others), shared: true, lanes: 0, ..one }
             }
             _ => one,
@@ -218,7 +206,7 @@ fn name(found: &Result<(), FaultKind>) -> &'static str {
 fn warps_find_what_lanes_find() {
     let mut found = std::collections::BTreeMap::new();
     for seed in 0..20_000 {
-        let r = &mut Random(seed);
+        let r = &mut Random::new(seed);
         let mut both = [Checked::default(), Checked::default()];
         both.iter_mut().for_each(|m| m.cluster(0, &[[0; 3]], WARPS * 32));
         let has_copies = seed % 3 == 0;
@@ -265,7 +253,7 @@ fn warps_find_what_lanes_find() {
                     })
                 }
                 5 if has_copies => {
-                    let (write, warp, from) = (r.below(2) == 0, r.below(WARPS), 2048 + 64 * u64::from(r.below(20)));
+                    let (write, warp, from) = (r.below(2) == 0, r.below(WARPS), 2048 + 64 * r.below(20_u64));
                     let step =
                         Step { write, shared: true, site, bytes: 64 * (1 + r.below(4)), ..Step::random(r, site) };
                     let by = By::Agent(Agent::Bulk { group: u64::from(site), content: None });

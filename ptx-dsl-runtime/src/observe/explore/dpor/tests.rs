@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::steps::effect::{Action, Object};
+use ptx_dsl_test_support::random::Random;
 use std::collections::BTreeSet;
 
 /// What a process does, step by step.
@@ -166,11 +167,8 @@ fn programs_with_a_known_number_of_schedules() {
 
 #[test]
 fn random_programs() {
-    let mut state = 1u64;
-    let mut below = |n: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % n
-    };
+    let mut random = Random::new(1);
+    let mut below = |n: u64| random.below(n);
     const FLAG: u64 = 9;
     let mut most = 0;
     for _ in 0..300 {

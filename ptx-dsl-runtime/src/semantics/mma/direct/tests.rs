@@ -7,31 +7,23 @@ use crate::numerics::lanes::Lanes;
 use crate::numerics::matrix::fragment::Cells;
 use crate::numerics::qual::{Q, Qualifier, Ty, q};
 use crate::semantics::matrix::arithmetic::Machine;
+use ptx_dsl_test_support::random::Random;
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 29
-    }
-
-    /// A register of random elements: of a moderate size, or any bits.
-    fn register(&mut self, format: Format, any: bool) -> Lanes {
-        std::array::from_fn(|_| {
-            let word = self.next() as u32;
-            let moderate = match format {
-                Format::F16 => word & 0x8fff_8fff | 0x3000_3000,
-                Format::Bf16 => word & 0x81ff_81ff | 0x3e00_3e00,
-                Format::Tf32 => word & 0x83ff_ffff | 0x3c00_0000,
-                // neither infinities nor NaNs
-                Format::E5m2 => word & 0xbfbf_bfbf,
-                Format::E4m3 => word & 0xf7f7_f7f7,
-                _ => word,
-            };
-            u64::from(if any { word } else { moderate })
-        })
-    }
+/// A register of random elements: of a moderate size, or any bits.
+fn register(random: &mut Random, format: Format, any: bool) -> Lanes {
+    std::array::from_fn(|_| {
+        let word = random.next() as u32;
+        let moderate = match format {
+            Format::F16 => word & 0x8fff_8fff | 0x3000_3000,
+            Format::Bf16 => word & 0x81ff_81ff | 0x3e00_3e00,
+            Format::Tf32 => word & 0x83ff_ffff | 0x3c00_0000,
+            // neither infinities nor NaNs
+            Format::E5m2 => word & 0xbfbf_bfbf,
+            Format::E4m3 => word & 0xf7f7_f7f7,
+            _ => word,
+        };
+        u64::from(if any { word } else { moderate })
+    })
 }
 
 type Case = (Qualifier, &'static [Qualifier], [Ty; 4], &'static [u32]);
@@ -51,13 +43,13 @@ const CASES: &[Case] = &[
     (q::m16n8k16, &[], [Ty::S32, Ty::U8, Ty::U8, Ty::S32], &[80]),
 ];
 
-fn registers(r: &mut Random, n: usize, format: Format, any: bool) -> Vec<Lanes> {
-    (0..n).map(|_| r.register(format, any)).collect()
+fn registers(random: &mut Random, n: usize, format: Format, any: bool) -> Vec<Lanes> {
+    (0..n).map(|_| register(random, format, any)).collect()
 }
 
 #[test]
 fn direct_products_have_the_bits_of_those_of_tiles() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let set = crate::numerics::simd::best(true);
     if !set.has_rows() {
         return;

@@ -8,31 +8,12 @@ use crate::numerics::arith::soft::{self, Num};
 use crate::numerics::matrix::format::Format;
 use crate::numerics::qual::{Q, Qualifier, q};
 use crate::semantics::tcgen05::descriptor::instruction::Generation;
+use ptx_dsl_test_support::random::Random;
 
 mod faults;
 mod fused;
 mod kinds;
 mod shapes;
-
-/// A generator of numbers: xorshift.
-pub(super) struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
 
 /// What an element is worth, by the exact arithmetic that conversions use.
 fn value(format: Format, x: u32) -> f64 {
