@@ -75,16 +75,12 @@ impl<'h> Cfg<'h> {
 
     /// Adds the successors of a block.
     pub fn push_successors(&self, b: u32, out: &mut Vec<u32>) {
-        for e in &self.blocks[b as usize].succ {
-            out.push(e.to);
-        }
+        out.extend(self.blocks[b as usize].succ.iter().map(|e| e.to));
     }
 
     /// Adds the predecessors of a block.
     pub fn push_predecessors(&self, b: u32, out: &mut Vec<u32>) {
-        for (p, _) in &self.blocks[b as usize].pred {
-            out.push(*p);
-        }
+        out.extend(self.blocks[b as usize].pred.iter().map(|(p, _)| *p));
     }
 
     /// By block: is it reachable from the end of one of these?

@@ -170,10 +170,5 @@ fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
 
 /// Do the two exclude each other in one CTA?
 pub fn exclusive(a: &Conditions, b: &Conditions) -> bool {
-    for (p, v) in a {
-        if b.contains(&(*p, !v)) {
-            return true;
-        }
-    }
-    false
+    a.iter().any(|(p, v)| b.contains(&(*p, !v)))
 }

@@ -30,12 +30,8 @@ pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option
 
 /// The successor for the other value of the guard.
 pub fn other_target(flow: &Flow, block: u32, value: bool) -> Option<u32> {
-    for e in &flow.cfg.blocks[block as usize].succ {
-        if e.when == Some(!value) {
-            return Some(e.to);
-        }
-    }
-    None
+    let edges = &flow.cfg.blocks[block as usize].succ;
+    edges.iter().find(|e| e.when == Some(!value)).map(|e| e.to)
 }
 
 /// The value of a predicate in every thread that reaches the block, and the reason.

@@ -462,11 +462,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         let Some(branch) = self.flow.cfg.branch(b) else { return false };
         let Some((p, _)) = self.flow.guard(branch) else { return false };
         let Some(is) = self.value(p) else { return false };
-        for e in &self.flow.cfg.blocks[b as usize].succ {
-            if e.when == Some(is != 0) && !self.loops.contains(self.header, e.to) {
-                return true;
-            }
-        }
-        false
+        let edges = &self.flow.cfg.blocks[b as usize].succ;
+        edges.iter().any(|e| e.when == Some(is != 0) && !self.loops.contains(self.header, e.to))
     }
 }

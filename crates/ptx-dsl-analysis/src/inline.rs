@@ -56,12 +56,7 @@ pub fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option
 
 /// Is there a call that can be inlined?
 fn calls(module: &Module, whole: &[FuncId], body: &[Stmt]) -> bool {
-    for stmt in body {
-        if matches!(stmt, Stmt::Instr(i) if callee(module, whole, i).is_some()) {
-            return true;
-        }
-    }
-    false
+    body.iter().any(|stmt| matches!(stmt, Stmt::Instr(i) if callee(module, whole, i).is_some()))
 }
 
 /// The callee, if its body has no errors.
@@ -216,17 +211,13 @@ impl Builder<'_> {
 
     /// Copies the body of a callee, with its parameters before it and its results after it.
     fn callee(&mut self, id: FuncId, f: &Function, mut passed: ParameterPassing) {
-        for reg in &f.regs {
-            self.out.regs.push(reg.clone());
-        }
+        self.out.regs.extend_from_slice(&f.regs);
         for (size, _) in &passed.extra {
             self.out.register(*size);
         }
         self.out.extra.append(&mut passed.extra);
         let labels = self.out.labels.len() as u32;
-        for label in &f.labels {
-            self.out.labels.push(label.clone());
-        }
+        self.out.labels.extend_from_slice(&f.labels);
         let end = self.label();
         self.out.body.append(&mut passed.before);
         self.stack.push(id);

@@ -96,15 +96,7 @@ impl Lanes {
     /// Does the block join divergent edges?
     fn is_divergent_join(&self, flow: &Flow, b: usize) -> bool {
         let pred = &flow.cfg.blocks[b].pred;
-        if pred.len() < 2 {
-            return false;
-        }
-        for (p, _) in pred {
-            if self.divergent[*p as usize] || !self.uniform_branch(flow, *p) {
-                return true;
-            }
-        }
-        false
+        pred.len() > 1 && pred.iter().any(|(p, _)| self.divergent[*p as usize] || !self.uniform_branch(flow, *p))
     }
 
     /// Do all lanes of a warp take the same edge at the end of the block?
@@ -113,14 +105,8 @@ impl Lanes {
         if matches!(flow.guard(i), Some((p, _)) if self.uniformity(p) < Uniformity::Warp) {
             return false;
         }
-        if flow.instr(i).entry.effects.control == Control::BranchTable {
-            for (_, v) in flow.ssa.uses(i) {
-                if self.uniformity(*v) < Uniformity::Warp {
-                    return false;
-                }
-            }
-        }
-        true
+        flow.instr(i).entry.effects.control != Control::BranchTable
+            || flow.ssa.uses(i).iter().all(|(_, v)| self.uniformity(*v) >= Uniformity::Warp)
     }
 
     /// Marks the blocks between each divergent branch and its immediate post-dominator.

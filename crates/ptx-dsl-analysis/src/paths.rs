@@ -89,10 +89,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 phis[*block as usize].push(v as Val);
             }
         }
-        let mut seen = Vec::with_capacity(blocks);
-        for _ in 0..blocks {
-            seen.push(Vec::new());
-        }
+        let seen = std::iter::repeat_with(Vec::new).take(blocks).collect();
         Paths { flow, lanes, budget: ALL, phis, seen, no_guess: None, matters: None }
     }
 
@@ -337,10 +334,9 @@ impl<'a, 'h> Paths<'a, 'h> {
         if state.roots.contains(&Root::Unknown) {
             return false;
         }
-        for r in &roots {
-            if state.roots.contains(r) || (*r == Root::Unknown && !state.roots.is_empty()) {
-                return false;
-            }
+        let depends = |r: &Root| state.roots.contains(r) || (*r == Root::Unknown && !state.roots.is_empty());
+        if roots.iter().any(depends) {
+            return false;
         }
         state.roots.append(&mut roots);
         state.certain = false;
@@ -421,10 +417,8 @@ impl<'a, 'h> Paths<'a, 'h> {
         if let Some(LaneFact::Const(n)) = self.lanes.facts.get(v as usize) {
             return Some(*n);
         }
-        for (known, n) in &state.numbers {
-            if *known == v {
-                return Some(*n);
-            }
+        if let Some((_, n)) = state.numbers.iter().find(|(known, _)| *known == v) {
+            return Some(*n);
         }
         let o = self.flow.origin(v);
         if o != v {

@@ -368,9 +368,7 @@ impl Uses {
         {
             slot = true;
             let clean = fits(first, n, bytes) && plain(elements(i), n, first.2, regs);
-            for k in 0..n {
-                self.used.push((nth(first, k), clean));
-            }
+            self.used.extend((0..n).map(|k| (nth(first, k), clean)));
             if n > 1 {
                 self.together.push((first, n));
             }
@@ -405,13 +403,8 @@ impl Uses {
                 mark(&mut self.memory, v);
             }
         }
-        let mut out = Vec::new();
-        for (k, slot) in places.iter().enumerate() {
-            if clean[k] && self.memory.get(slot.0.0 as usize) == Some(&false) {
-                out.push(*slot);
-            }
-        }
-        out
+        let is_private = |slot: &Slot| self.memory.get(slot.0.0 as usize) == Some(&false);
+        places.into_iter().zip(clean).filter(|(slot, clean)| *clean && is_private(slot)).map(|(slot, _)| slot).collect()
     }
 }
 

@@ -67,9 +67,7 @@ impl Reaching {
         let mut canceled = Vec::new();
         for (_, at, i) in flow.walk() {
             if i.opcode == op::clusterlaunchcontrol_query_cancel && i.has(q::is_canceled) {
-                for (_, v) in flow.ssa.defs(at) {
-                    canceled.push(*v);
-                }
+                canceled.extend(flow.ssa.defs(at).iter().map(|(_, v)| *v));
             }
         }
         for &b in &flow.cfg.rpo {
@@ -304,12 +302,7 @@ fn only_exits(flow: &Flow) -> Vec<bool> {
 }
 
 fn position(list: &[Val], v: Val) -> Option<usize> {
-    for (k, other) in list.iter().enumerate() {
-        if *other == v {
-            return Some(k);
-        }
-    }
-    None
+    list.iter().position(|other| *other == v)
 }
 
 /// Do all lanes of every warp that reaches the instruction execute it?
@@ -320,11 +313,7 @@ pub fn every_lane(flow: &Flow, lanes: &Lanes, present: &ReachingThreads, block: 
 }
 
 fn many(set: &Set, n: usize) -> u64 {
-    let mut many = 0;
-    for t in 0..n {
-        many += u64::from(has_thread(set, t));
-    }
-    many
+    (0..n).filter(|t| has_thread(set, *t)).count() as u64
 }
 
 /// An upper bound of the number of threads.

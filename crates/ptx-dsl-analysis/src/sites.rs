@@ -37,12 +37,7 @@ pub fn in_loop(flow: &Flow, block: u32) -> bool {
 
 /// Is one of these in a loop?
 pub fn any_in_loop(flow: &Flow, list: &[Site]) -> bool {
-    for s in list {
-        if in_loop(flow, s.block) {
-            return true;
-        }
-    }
-    false
+    list.iter().any(|s| in_loop(flow, s.block))
 }
 
 /// The guard of an instruction, by its value.
@@ -156,17 +151,9 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
 
 /// Is an edge from `up` the only entry of `at`, back edges aside?
 fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
-    let mut found = false;
-    for e in &flow.cfg.blocks[up as usize].succ {
-        found |= e.to == at;
-    }
-    let mut entries = 0;
-    for (p, _) in &flow.cfg.blocks[at as usize].pred {
-        if !looped || !flow.cfg.dominates(at, *p) {
-            entries += 1;
-        }
-    }
-    found && entries == 1
+    let is_edge = flow.cfg.blocks[up as usize].succ.iter().any(|e| e.to == at);
+    let enters = |p: u32| !looped || !flow.cfg.dominates(at, p);
+    is_edge && flow.cfg.blocks[at as usize].pred.iter().filter(|(p, _)| enters(*p)).count() == 1
 }
 
 /// Do the other edges of a branch leave the loop, so that each iteration comes here?
@@ -174,12 +161,7 @@ fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
     if !in_loop(flow, branch) || !reaches(flow, here, branch) {
         return false;
     }
-    for e in &flow.cfg.blocks[branch as usize].succ {
-        if e.to != at && reaches(flow, e.to, here) {
-            return false;
-        }
-    }
-    true
+    !flow.cfg.blocks[branch as usize].succ.iter().any(|e| e.to != at && reaches(flow, e.to, here))
 }
 
 /// Is block `b` reachable from block `a`?

@@ -32,39 +32,20 @@ pub fn has_thread(set: &Set, t: usize) -> bool {
 
 /// Is none of the `n` threads of a CTA in the set?
 pub fn is_empty(set: &Set, n: usize) -> bool {
-    for t in 0..n {
-        if has_thread(set, t) {
-            return false;
-        }
-    }
-    true
+    !(0..n).any(|t| has_thread(set, t))
 }
 
 /// The first of the `n` threads of a CTA that is not in the set.
 pub fn missing(set: &Set, n: usize) -> Option<usize> {
-    let mut t = 0;
-    while t < n && has_thread(set, t) {
-        t += 1;
-    }
-    if t < n { Some(t) } else { None }
+    (0..n).find(|t| !has_thread(set, *t))
 }
 
 /// Is the number the same in all lanes of each warp?
 pub fn by_warp(t: &[u32]) -> bool {
-    for (k, n) in t.iter().enumerate() {
-        if *n != t[k / 32 * 32] {
-            return false;
-        }
-    }
-    true
+    t.chunks(32).all(|warp| warp.iter().all(|n| *n == warp[0]))
 }
 
 /// Does the set hold whole warps only?
 pub fn by_warp_set(s: &Set) -> bool {
-    for word in s {
-        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
-            return false;
-        }
-    }
-    true
+    s.iter().flat_map(|word| [*word as u32, (*word >> 32) as u32]).all(|warp| matches!(warp, 0 | u32::MAX))
 }

@@ -54,12 +54,7 @@ impl Slice {
 
 /// Is it the header of a loop?
 pub fn is_header(flow: &Flow, block: u32) -> bool {
-    for (p, _) in &flow.cfg.blocks[block as usize].pred {
-        if flow.cfg.dominates(block, *p) {
-            return true;
-        }
-    }
-    false
+    flow.cfg.blocks[block as usize].pred.iter().any(|(p, _)| flow.cfg.dominates(block, *p))
 }
 
 /// The headers of the loops whose counters these values depend on.

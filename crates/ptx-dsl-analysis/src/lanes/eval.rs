@@ -350,11 +350,8 @@ impl<'e> Eval<'e, '_> {
         {
             return Some(*fact);
         }
-        let mut out = Vec::with_capacity(THREADS);
         let (x, y, z) = (self.numbers(a), self.numbers(b), self.numbers(c));
-        for t in 0..THREADS {
-            out.push(of(x.at(t), y.at(t), z.at(t))?);
-        }
+        let out = (0..THREADS).map(|t| of(x.at(t), y.at(t), z.at(t))).collect::<Option<_>>()?;
         let fact = self.lanes.table(out);
         self.lanes.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)

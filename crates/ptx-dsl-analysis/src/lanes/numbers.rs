@@ -20,13 +20,7 @@ impl Shape {
             Some([x, y, z]) => x.saturating_mul(y).saturating_mul(z).max(1) - 1,
             None => u32::MAX,
         };
-        let of = |f: &dyn Fn(u32) -> u32| {
-            let mut table = Vec::with_capacity(THREADS);
-            for t in 0..THREADS as u32 {
-                table.push(f(t.min(last)));
-            }
-            Some(Special::Table(table))
-        };
+        let of = |f: &dyn Fn(u32) -> u32| Some(Special::Table((0..THREADS as u32).map(|t| f(t.min(last))).collect()));
         let [x, y, _] = self.dims.unwrap_or([u32::MAX, 1, 1]);
         match register {
             special::laneid => of(&|t| t % 32),

@@ -115,12 +115,7 @@ pub(super) fn parts(flow: &Flow, v: Val) -> Option<Parts> {
     };
     match i.opcode {
         op::and | op::or if i.has(q::pred) => {
-            let mut list = Vec::new();
-            for name in ["a", "b"] {
-                if let Some(o) = i.value(name) {
-                    list.extend(of(o));
-                }
-            }
+            let list = ["a", "b"].into_iter().filter_map(|name| of(i.value(name)?)).collect();
             Some((i.opcode == op::and, list, true))
         }
         op::setp if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(q::and) || i.has(q::or)) => {

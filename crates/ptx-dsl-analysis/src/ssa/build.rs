@@ -27,9 +27,7 @@ impl Build {
     fn reserve_phis(&mut self) {
         for (b, list) in self.joins.iter().enumerate() {
             self.first[b] = self.values.len() as Val;
-            for _ in list {
-                self.values.push(Value::Phi { block: b as u32, args: Vec::new() });
-            }
+            self.values.extend(list.iter().map(|_| Value::Phi { block: b as u32, args: Vec::new() }));
         }
     }
 
@@ -165,9 +163,7 @@ impl Ssa {
                 Ok(b) => {
                     stack.push(Err(build.undo_log.len()));
                     self.block(build, cfg, b);
-                    for &child in &below[b as usize] {
-                        stack.push(Ok(child));
-                    }
+                    stack.extend(below[b as usize].iter().map(|child| Ok(*child)));
                 }
             }
         }
@@ -306,16 +302,9 @@ impl Ssa {
         }
         for &b in &cfg.rpo {
             let first = build.first[b as usize];
-            for v in first..first + build.joins[b as usize].len() as Val {
-                if wanted[v as usize] {
-                    order.push(v);
-                }
-            }
-            for at in cfg.range(b) {
-                for (_, v) in self.defs(at) {
-                    order.push(*v);
-                }
-            }
+            let phis = first..first + build.joins[b as usize].len() as Val;
+            order.extend(phis.filter(|v| wanted[*v as usize]));
+            order.extend(cfg.range(b).flat_map(|at| self.defs(at)).map(|(_, v)| *v));
         }
         order
     }
@@ -330,9 +319,7 @@ impl Ssa {
                 stack.push(*old);
             }
         }
-        for (_, v) in &self.uses {
-            stack.push(*v);
-        }
+        stack.extend(self.uses.iter().map(|(_, v)| *v));
         while let Some(v) = stack.pop() {
             if !std::mem::replace(&mut wanted[v as usize], true)
                 && let Value::Phi { args, .. } = &values[v as usize]

@@ -23,10 +23,7 @@ impl Ssa {
     fn run_worklist(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
         let n = self.values.len();
         let mut queued = vec![true; n];
-        let mut now = Vec::with_capacity(n);
-        for v in 0..n as Val {
-            now.push(v);
-        }
+        let mut now: Vec<Val> = (0..n as Val).collect();
         let mut next = Vec::new();
         let mut budget = n * 16 + 1000;
         while !now.is_empty() {

@@ -41,12 +41,7 @@ pub fn phi_argument(pred: &[(u32, u32)], edge: (u32, u32)) -> Option<usize> {
     if pred.len() > MAX_PHI_EDGES {
         return None;
     }
-    for (k, p) in pred.iter().enumerate() {
-        if *p == edge {
-            return Some(k);
-        }
-    }
-    None
+    pred.iter().position(|p| *p == edge)
 }
 
 /// The values of a function.
@@ -69,12 +64,7 @@ pub struct Ssa {
 
 /// The value of a variable in a list.
 pub(super) fn of_var(list: &[(u32, Val)], var: u32) -> Option<Val> {
-    for (of, v) in list {
-        if *of == var {
-            return Some(*v);
-        }
-    }
-    None
+    list.iter().find(|(of, _)| *of == var).map(|(_, v)| *v)
 }
 
 impl Ssa {
@@ -115,9 +105,7 @@ impl Ssa {
 
     /// Adds the values that an instruction reads.
     pub fn push_uses(&self, at: u32, out: &mut Vec<Val>) {
-        for (_, v) in self.uses(at) {
-            out.push(*v);
-        }
+        out.extend(self.uses(at).iter().map(|(_, v)| *v));
     }
 
     pub(super) fn sources(&self, v: Val, each: &mut dyn FnMut(Val)) {

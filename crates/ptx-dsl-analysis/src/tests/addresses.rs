@@ -53,13 +53,9 @@ fn a_join_keeps_what_both_sides_have_in_common() {
 /// The regions of the stores of a kernel.
 fn stores(flow: &Flow) -> Vec<Region> {
     let provenance = Provenance::new(flow);
-    let mut out = Vec::new();
-    for (_, at, i) in flow.walk() {
-        if i.opcode == op::st {
-            out.push(region(flow, &provenance, at, i.address().expect("an address"), i.bytes()).expect("a region"));
-        }
-    }
-    out
+    let stores = flow.walk().filter(|(_, _, i)| i.opcode == op::st);
+    let region = |(_, at, i): (_, u32, &ptx_dsl_isa::hir::Instr)| region(flow, &provenance, at, i.address()?, i.bytes());
+    stores.map(|store| region(store).expect("a region")).collect()
 }
 
 #[test]
