@@ -71,11 +71,9 @@ impl Writer<'_> {
     }
 
     fn registers(&mut self, ty: Ty, count: u32, braces: bool) -> String {
-        let mut list = Vec::new();
-        for _ in 0..count {
-            self.next += 1;
-            list.push(register(ty, self.next));
-        }
+        let first = self.next + 1;
+        self.next += count as usize;
+        let list: Vec<String> = (first..=self.next).map(|number| register(ty, number)).collect();
         if braces { format!("{{{}}}", list.join(", ")) } else { list.concat() }
     }
 

@@ -255,12 +255,10 @@ impl Run {
         let (case, entry) = (&self.cases[i], self.sources[i].entry);
         let wanted = |kind: &str| kinds.is_empty() || kinds.contains(&kind);
         let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
-        let mut found = Vec::new();
-        for (kind, statement) in mutate::all(&self.sources[i].statement, near, random) {
-            if wanted(kind) {
-                found.push(Case { kind, text: statement.to_string(), ..case.clone() });
-            }
-        }
+        let mutations = mutate::all(&self.sources[i].statement, near, random).into_iter();
+        let mutations = mutations.filter(|(kind, _)| wanted(kind));
+        let mut found: Vec<Case> =
+            mutations.map(|(kind, statement)| Case { kind, text: statement.to_string(), ..case.clone() }).collect();
         if wanted("version or target") {
             let edge = |(target, version)| Case { kind: "version or target", target, version, ..case.clone() };
             found.extend(place::edges(entry).into_iter().map(edge));
@@ -335,23 +333,21 @@ impl Run {
     }
 
     fn unused(&self, known: &[Known], entries: &[&'static Instr]) -> Vec<(usize, &'static str)> {
-        let mut used: HashSet<known::Place> = HashSet::new();
-        for (case, verdict) in self.cases.iter().zip(&self.verdicts) {
-            if verdict.ours.is_some() != verdict.theirs.is_some() {
-                used.extend(known::find(known, case, verdict));
-            }
-        }
+        let judged = self.cases.iter().zip(&self.verdicts);
+        let disagreements = judged.filter(|(_, verdict)| verdict.ours.is_some() != verdict.theirs.is_some());
+        let used: HashSet<known::Place> =
+            disagreements.filter_map(|(case, verdict)| known::find(known, case, verdict)).collect();
         // An entry for all opcodes is only looked for in runs of all families, an opcode in all of its families.
         let every = || FAMILIES.iter().flat_map(|f| f.1);
         let count =
             |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();
         let here = |o: &str| count(&mut entries.iter().copied(), o) == count(&mut every(), o);
-        let mut out = Vec::new();
-        for (k, entry) in known.iter().enumerate() {
-            let opcodes = entry.opcodes.iter().enumerate().filter(|(at, o)| !used.contains(&(k, *at)) && here(o));
-            out.extend(opcodes.map(|(_, o)| (k, *o)));
-        }
-        out
+        let opcodes = known
+            .iter()
+            .enumerate()
+            .flat_map(|(k, entry)| entry.opcodes.iter().enumerate().map(move |(at, opcode)| ((k, at), *opcode)));
+        let unused = opcodes.filter(|(place, opcode)| !used.contains(place) && here(opcode));
+        unused.map(|((k, _), opcode)| (k, opcode)).collect()
     }
 }
 

@@ -227,10 +227,7 @@ fn try_cancel_syntax_line_and_targets() {
         .map(|(space, a, m)| format!("{ASYNC}{space}{BYTES}{multicast}.b128 [{a}], [{m}];"))
         .join("\n    ")
     };
-    let mut modules = Vec::new();
-    for (v, t) in [("8.6", "sm_100"), ("8.7", "sm_120"), ("8.8", "sm_103"), ("9.0", "sm_110")] {
-        modules.push((format!("{v} {t}"), module(v, t, &one(""))));
-    }
+    let targets = [("8.6", "sm_100"), ("8.7", "sm_120"), ("8.8", "sm_103"), ("9.0", "sm_110")];
     let multicast = [
         ("8.6", "sm_100a"),
         ("8.6", "sm_101a"),
@@ -245,10 +242,10 @@ fn try_cancel_syntax_line_and_targets() {
         ("8.8", "sm_121f"),
         ("8.8", "sm_121a"),
     ];
-    for (v, t) in multicast {
-        modules.push((format!("{v} {t} multicast"), module(v, t, &one(".multicast::cluster::all"))));
-    }
-    accepted(modules);
+    let plain = targets.map(|(v, t)| (format!("{v} {t}"), module(v, t, &one(""))));
+    let multicast =
+        multicast.map(|(v, t)| (format!("{v} {t} multicast"), module(v, t, &one(".multicast::cluster::all"))));
+    accepted(plain.into_iter().chain(multicast).collect());
 }
 
 #[test]

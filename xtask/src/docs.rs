@@ -157,7 +157,7 @@ fn errors() -> String {
     let mut out = format!("{GENERATED}\n# Error codes\n\n");
     out.push_str(
         "01xx syntax, 02xx qualifiers, 03xx version and target, 04xx operands and types, 05xx whole kernels, 06xx protocol and \
-         flow, 07xx the host. `ptx-dsl explain PTX0207` prints one. The tests compile every example.\n",
+         flow. `ptx-dsl explain PTX0207` prints one. The tests compile every example.\n",
     );
     for code in code::all() {
         let _ = write!(out, "\n## {code}: {}\n\n{}\n", code.title, code.text);

@@ -1,4 +1,4 @@
-//! Analyses of a function for lints, code generation and the interpreter.
+//! Analyses of a function, for the lints and for the stages that make an image and compiled code.
 //!
 //! | file | analysis |
 //! |---|---|
@@ -20,6 +20,7 @@
 //! | `floors.rs` | lower bounds of addresses in their variables |
 //! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes after an address; memory accesses of an instruction |
 //! | `pointees.rs`, `tensor_copies.rs` | what a kernel accesses through its parameters; the copies by its tensor maps |
+//! | `sources.rs` | a search through the values that a value is computed from |
 //! | `guards.rs`, `paths.rs` | constant guards; feasible paths |
 //! | `inline.rs`, `promote.rs` | inlining; promotion of memory to registers |
 

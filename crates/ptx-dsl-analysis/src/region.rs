@@ -141,7 +141,7 @@ impl Region {
                 let d = if d == i64::MAX { c + 1 } else { d };
                 a < d && c < b
             }
-            (Some(x), None) | (None, Some(x)) => whole(flow, self.base, x),
+            (Some(x), None) | (None, Some(x)) => is_whole(flow, self.base, x.0, x.1),
             (None, None) => false,
         }
     }
@@ -159,7 +159,8 @@ impl Region {
     }
 }
 
-fn whole(flow: &Flow, base: AddressBase, (from, to): (i64, i64)) -> bool {
+/// Do the bytes from `from` up to `to` after an address include the whole variable there?
+fn is_whole(flow: &Flow, base: AddressBase, from: i64, to: i64) -> bool {
     let AddressBase::Var(v) = base else { return false };
     let Some(var) = flow.module.vars.get(v.0 as usize) else { return false };
     !var.is_open() && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::data::{Kernel, Set};
+use super::data::{Form, Kernel, Set};
 use super::values::{self, PARTS};
 use super::{near, text};
 use crate::generated_crate::{Build, Engine, GeneratedCrate};
@@ -14,16 +14,16 @@ const MAIN: &str = include_str!("main.txt");
 
 /// The kernels of all sets.
 pub fn kernels(sets: &[Set]) -> Vec<Kernel> {
-    let mut all = Vec::new();
-    for (number, set) in sets.iter().enumerate() {
-        for (i, forms) in set.forms.chunks(text::FORMS).enumerate() {
+    let kernels_of = |(number, set): (usize, &Set)| {
+        let kernel = move |(i, forms): (usize, &[Form])| {
             let exact = if near::is(&forms[0]) { "near" } else { "s" };
             let name = format!("{exact}{number}_{i}");
             let kinds = set.kinds.clone();
-            all.push(Kernel { name, set: number, first: i * text::FORMS, kinds, forms: forms.to_vec() });
-        }
-    }
-    all
+            Kernel { name, set: number, first: i * text::FORMS, kinds, forms: forms.to_vec() }
+        };
+        set.forms.chunks(text::FORMS).enumerate().map(kernel).collect::<Vec<_>>()
+    };
+    sets.iter().enumerate().flat_map(kernels_of).collect()
 }
 
 /// Writes a module for each kernel, the operands of each set, and `kernels.txt`: name, set, operands of a form, outputs of each

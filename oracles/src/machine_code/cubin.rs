@@ -36,13 +36,12 @@ fn sections(file: &[u8]) -> Option<Vec<(String, &[u8])>> {
         file.get(start..start.checked_add(number(header, 32, 8)?)?)
     };
     let strings = contents(header(names)?)?;
-    let mut out = Vec::new();
-    for index in 0..count {
+    let section = |index| {
         let header = header(index)?;
         let name = strings.get(number(header, 0, 4)?..)?.split(|byte| *byte == 0).next()?;
-        out.push((String::from_utf8_lossy(name).into_owned(), contents(header)?));
-    }
-    Some(out)
+        Some((String::from_utf8_lossy(name).into_owned(), contents(header)?))
+    };
+    (0..count).map(section).collect()
 }
 
 fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {

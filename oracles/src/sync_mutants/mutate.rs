@@ -38,7 +38,7 @@ pub fn mutants(text: &str) -> Vec<Mutant> {
             let statement = text[s.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
             let mut mutated = format!("{}{new}{}", &text[..s.range.start], &text[s.range.end..]);
             if change.contains("relaxed") {
-                mutated = at_least(mutated, (8, 6));
+                mutated = at_least(mutated, 8, 6);
             }
             all.push(Mutant { line, what: format!("`{statement}`: {change}"), text: mutated });
         }
@@ -46,8 +46,8 @@ pub fn mutants(text: &str) -> Vec<Mutant> {
     all
 }
 
-/// The module of this version, if it has a lower one: `.relaxed` of mbarrier operations is newer than the others.
-fn at_least(text: String, (major, minor): (u32, u32)) -> String {
+/// The module with this version, if it has a lower one: `.relaxed` of mbarrier operations is newer than the others.
+fn at_least(text: String, major: u32, minor: u32) -> String {
     let Some((before, rest)) = text.split_once(".version ") else { return text };
     let (version, rest) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
     let number = |part: Option<&str>| part.and_then(|n| n.parse().ok()).unwrap_or(0);

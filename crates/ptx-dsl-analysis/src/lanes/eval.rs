@@ -115,7 +115,7 @@ impl<'e> Eval<'e, '_> {
         }
         match i.opcode {
             op::setp if self.lanes.feeds_guard[v as usize] => {
-                self.compare(at, i, (v, var)).unwrap_or(LaneFact::Is(least))
+                self.compare(at, i, v, var).unwrap_or(LaneFact::Is(least))
             }
             op::mov | op::cvt => match arg("a") {
                 Some(a) if keeps(i) => self.operand(at, a),
@@ -231,8 +231,8 @@ impl<'e> Eval<'e, '_> {
         })
     }
 
-    /// `setp` on values that are known for each thread.
-    fn compare(&mut self, at: u32, i: &Instr, (v, var): (Val, u32)) -> Option<LaneFact> {
+    /// The value `v` of the predicate `var` after `setp` on values that are known for each thread.
+    fn compare(&mut self, at: u32, i: &Instr, v: Val, var: u32) -> Option<LaneFact> {
         let flow = self.flow;
         // The second predicate of `p|q` is left unknown.
         match &i.operands.first()?.value {

@@ -54,7 +54,8 @@ fn a_join_keeps_what_both_sides_have_in_common() {
 fn stores(flow: &Flow) -> Vec<Region> {
     let provenance = Provenance::new(flow);
     let stores = flow.walk().filter(|(_, _, i)| i.opcode == op::st);
-    let region = |(_, at, i): (_, u32, &ptx_dsl_isa::hir::Instr)| region(flow, &provenance, at, i.address()?, i.bytes());
+    let region =
+        |(_, at, i): (_, u32, &ptx_dsl_isa::hir::Instr)| region(flow, &provenance, at, i.address()?, i.bytes());
     stores.map(|store| region(store).expect("a region")).collect()
 }
 
