@@ -83,7 +83,7 @@ fn doc_comments_begin_with_a_subject() {
     let begins = |path: &Path| {
         let lines = documentation(path);
         let numbers: Vec<usize> = lines.iter().map(|(number, _)| *number).collect();
-        let is_first = move |number: &usize| !numbers.binary_search(&(number - 1)).is_ok();
+        let is_first = move |number: &usize| numbers.binary_search(&(number - 1)).is_err();
         lines.into_iter().filter(move |(number, line)| is_first(number) && is_elliptic(line)).collect::<Vec<_>>()
     };
     let files: Vec<PathBuf> = SENTENCES.iter().flat_map(|folder| sources(&root.join(folder))).collect();

@@ -466,7 +466,7 @@ fn check_sums(case: &Case, seed: u64, exact: Option<crate::numerics::simd::Instr
             (0..c.n)
                 .map(|n| {
                     let (cta, lane, column) = c.d_at(m, n);
-                    let v = r.below(65) as i32 - 32;
+                    let v = r.below(65_i32) - 32;
                     let word = match c.d {
                         0 => u32::from(half::f16::from_f32(v as f32).to_bits()) | 0xdead_0000,
                         1 => (v as f32).to_bits(),
