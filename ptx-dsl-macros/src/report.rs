@@ -19,7 +19,7 @@ pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) ->
 
 /// An error that only the macros can find: in Rust code in or around a kernel.
 pub struct Problem {
-    /// Its error code.
+    /// The error code of the finding.
     pub code: &'static Code,
     /// The message, one sentence.
     pub message: String,

@@ -8,14 +8,14 @@ use crate::region::{address, constant_part};
 use ptx_dsl_isa::hir::{Base, Function, Instr, Module, Operand, Space, VarId};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
-/// What the copies by a tensor map say about it.
+/// The facts about a tensor map that its copies tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MapUse {
     /// The dimensions of the tensor.
     pub rank: usize,
     /// The bytes from the start of a copy to that of the next one in the same variable, if they are known and always the same.
     pub bytes: Option<u64>,
-    /// It brings data to shared memory.
+    /// Does the copy bring data to shared memory?
     pub loads: bool,
 }
 
@@ -70,7 +70,7 @@ fn copy<'h>(flow: &Flow<'h>, provenance: &Provenance, at: u32, i: &'h Instr) -> 
     }
 }
 
-/// Where the copies begin: the variable, the offset and the instruction. `None` if one is unknown.
+/// The start of the copies: the variable, the offset and the instruction. `None` if one is unknown.
 fn starts(flow: &Flow, copies: &[Copy]) -> Option<Vec<(VarId, i64, u32)>> {
     let mut queries = Vec::new();
     for copy in copies {

@@ -60,7 +60,7 @@ impl Format {
         u32::from(x.is_sign_negative()) << (self.exponent + self.fraction) | code
     }
 
-    /// As f16.
+    /// The number as f16.
     fn half(self, code: u32) -> u64 {
         let sign = u64::from(code >> (self.exponent + self.fraction) & 1) << 15;
         let magnitude = code & ((1 << (self.exponent + self.fraction)) - 1);
@@ -96,7 +96,7 @@ fn halves(format: Format, a: u64, step: u32) -> u64 {
     format.half(code(1)) << 16 | format.half(code(0))
 }
 
-/// As bf16: a power of two, or NaN.
+/// The number as bf16: a power of two, or NaN.
 fn power(code: u64) -> u64 {
     match code & 0xFF {
         0 => 0x40,

@@ -9,7 +9,7 @@ use ptx_dsl_test_support::parallel;
 use super::{Bench, Kernel, Options, codes};
 use crate::tools::{read, root};
 
-/// Of wrong kernels, those that seeds notice.
+/// The number of wrong kernels, and of those that seeds notice.
 #[derive(Debug, Default, Clone, Copy)]
 struct Count {
     all: usize,
