@@ -149,6 +149,27 @@ fn what_is_wanted_follows_the_instructions() {
         again: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0; @!%p bra again;";
     let shown = wants(copy, ".param .align 64 .b8 m[128]");
     assert!(shown.contains("tensormap(f16[64,64],box=64x1)"), "{shown}");
+    // each map has the box of its copies: up to the next place, what is left of the expected bytes, and the distance of two stores
+    let copies = ".shared .align 128 .b8 tile[5120]; .shared .align 128 .b8 other[4096]; .shared .align 8 .b64 bar; .reg .pred %p;
+        .reg .b64 %a, %b, %c; .reg .b32 %s, %t;
+        mov.b64 %a, a; cvta.param.u64 %a, %a; mov.b64 %b, b; cvta.param.u64 %b, %b; mov.b64 %c, c; cvta.param.u64 %c, %c;
+        mbarrier.init.shared::cta.b64 [bar], 32; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 5120;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%a, {0, 0}], [bar];
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile+1024], [%b, {0, 0}], [bar];
+        again: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0; @!%p bra again;
+        mov.u32 %s, other; ld.shared.u32 %t, [other]; and.b32 %t, %t, 0; add.u32 %s, %s, %t; fence.proxy.async.shared::cta;
+        cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%c, {0, 0, 0}], [%s];
+        cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%c, {0, 0, 1}], [%s+2048];
+        cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
+    let parameters = ["a", "b", "c"].map(|name| format!(".param .align 64 .b8 {name}[128]"));
+    let shown = wants(copies, &parameters.join(", "));
+    for map in [
+        "a=tensormap(f16[64,64],box=64x8)",
+        "b=tensormap(f16[64,64],box=64x32)",
+        "c=tensormap(f16[64,64,64],box=64x16x1)",
+    ] {
+        assert!(shown.contains(map), "{shown}");
+    }
     let stores = ".reg .b64 %a; .reg .b32 %t; ld.param.u64 %a, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 8, %a;
         st.global.u32 [%a], 1; st.global.f32 [%a + 4], 0f3F800000;";
     let shown = wants(stores, ".param .u64 out");

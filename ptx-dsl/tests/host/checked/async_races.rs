@@ -525,3 +525,30 @@ fn lanes_that_arrive_in_the_next_phase() {
     let found = race(&threads(64), &body(31));
     assert_eq!((found.access, found.other.access), ("load", "store"));
 }
+
+/// Tensor stores of two CTAs: to rows of their own, or to the same rows. What both store alike is no race.
+#[test]
+fn tensor_stores_of_two_ctas() {
+    use ptx_dsl::tensor_map::{ElementType, TensorMap};
+    let run = |host: &Host<ptx_dsl::Checked>, row: &str, value: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 64 .b8 map[128]) .reqntid 32\n{{\n\
+             .shared .align 128 .b8 tile[128]; .reg .b32 %t, %c, %s; .reg .b64 %m; .reg .pred %p;\n\
+             mov.b64 %m, map; cvta.param.u64 %m, %m; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;\n\
+             mov.u32 %s, tile; mad.lo.u32 %s, %t, 4, %s; st.shared.u32 [%s], {value};\n\
+             fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p, %t, 0; @%p bra done;\n\
+             cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%m, {{0, {row}}}], [tile];\n\
+             cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\ndone: ret;\n}}\n"
+        );
+        let module = super::races::permissive().parse(&text).unwrap();
+        let mut c = [0u32; 64];
+        let map = TensorMap::tiled(&mut c, ElementType::U32).dims([32, 2]).box_dims([32, 1]).build().unwrap();
+        module.kernel("k").unwrap().launch_raw(host, Launch::grid(2).block(32), &mut [(&map).into()])
+    };
+    for host in hosts() {
+        run(&host, "%c", "%c").unwrap();
+        run(&host, "0", "%t").unwrap();
+        let Err(Error::Fault(fault)) = run(&host, "0", "%c") else { panic!("no race") };
+        assert!(matches!(fault.kind, FaultKind::DataRace(_)), "{fault}");
+    }
+}
