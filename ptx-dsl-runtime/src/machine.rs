@@ -18,15 +18,17 @@ pub(crate) mod endless;
 pub(crate) mod findings;
 mod fragments;
 pub(crate) mod geometry;
+pub(crate) mod grid;
 pub(crate) mod heap;
 mod lane_access;
+pub mod limits;
 mod loops;
-mod mbarrier_fast_path;
 mod memory;
 pub(crate) mod origins;
 pub(crate) mod polling;
 pub(crate) mod print;
 mod register_pool;
+pub mod report;
 mod residents;
 mod role;
 pub mod schedule;
@@ -54,19 +56,17 @@ pub use ctx::Ctx;
 
 use std::thread;
 
-use crate::api::host::{Options, Report};
-use crate::api::launch::config::Launch;
 use crate::fault::{Fault, FaultKind};
-use crate::kernel::KernelInfo;
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::Cohort;
 use crate::machine::fragments::Fragments;
 use crate::machine::geometry::Geometry;
+use crate::machine::grid::Grid;
 use crate::machine::memory::Memory;
+use crate::machine::report::Report;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
-use crate::machine::steps::Steps;
 use crate::machine::team::Team;
 use crate::memory::global::Global;
 use crate::memory::segment::{self, Segment};
@@ -85,27 +85,23 @@ struct Failure {
     fault: Box<Fault>,
 }
 
-/// A launch that has been checked: a kernel with its code on the engine that runs it, and who watches.
-pub(crate) struct Grid<'l> {
-    pub info: &'l KernelInfo<'l>,
-    pub code: &'l dyn Code,
-    pub options: &'l Options,
-    pub launch: &'l Launch,
-}
-
-/// Runs a grid.
-pub(crate) fn run(grid: &Grid<'_>, params: Vec<u8>, segments: Vec<Segment<'_>>) -> Result<Report, Box<Fault>> {
-    let cluster = grid.launch.cluster_dims(grid.info);
-    let clusters = (0..3).map(|i| (grid.launch.grid[i] / cluster[i]) as u64).product();
-    let monitored = || Monitored::by(grid.options.monitor().map(|make| make()));
+/// Runs a grid, by the code of its kernel on an engine.
+pub(crate) fn run(
+    grid: &Grid<'_>,
+    code: &dyn Code,
+    params: Vec<u8>,
+    segments: Vec<Segment<'_>>,
+) -> Result<Report, Box<Fault>> {
+    let monitored = || Monitored::new(grid.monitor);
     let first = monitored();
-    let team = Team::new(grid.options.workers(first.wants().per_thread), clusters, grid.launch);
+    let is_shared = grid.takes_the_first() && first.wants().per_thread;
+    let team = Team::new(if is_shared { grid.threads } else { 1 }, grid);
     if team.is_single() {
-        return work(grid, first, params, Global::new(segments), &team).map_err(|f| f.fault);
+        return work(grid, code, first, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one = |monitor| work(grid, monitor, params.clone(), Global::for_thread(segments), &team);
+            let one = |monitor| work(grid, code, monitor, params.clone(), Global::for_thread(segments), &team);
             let other = move || one(monitored());
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
@@ -166,16 +162,12 @@ impl Drop for LeaveOnDrop<'_> {
 impl<'a> Ctx<'a> {
     /// The machine of one host thread, before the first cluster starts.
     pub(crate) fn new(
-        (info, launch, options): (&'a KernelInfo<'a>, &Launch, &Options),
+        grid: &Grid<'a>,
         monitor: Monitored,
         params: Vec<u8>,
         global: Global<'a>,
         team: &'a Team,
     ) -> Self {
-        let always_first = options.takes_the_first();
-        let mut scheduling = Scheduling::new(launch, team, options.scheduler(), always_first, options.records());
-        scheduling.starts_in_order = options.starts_in_order();
-        scheduling.steps = options.explorer().map(|explorer| Box::new(Steps::new(explorer)));
         Ctx {
             mask: 0,
             site: 0,
@@ -187,10 +179,10 @@ impl<'a> Ctx<'a> {
             cur: Cohort::default(),
             step: Step::new(),
             fragments: Fragments::new(),
-            scheduling,
-            geometry: Geometry::new(launch, info, options.printer().clone()),
+            scheduling: Scheduling::new(grid, team),
+            geometry: Geometry::new(grid),
             memory: Memory::new(global, params),
-            residents: Residents::new(team.slots(launch.residents(info, options.resident()))),
+            residents: Residents::new(team.slots(grid.residents)),
             async_ops: AsyncOps::default(),
             monitor,
             findings: Default::default(),
@@ -199,12 +191,19 @@ impl<'a> Ctx<'a> {
 }
 
 /// Runs clusters until there are no more: the work of one thread.
-fn work(grid: &Grid<'_>, monitor: Monitored, params: Vec<u8>, global: Global<'_>, team: &Team) -> Outcome {
+fn work(
+    grid: &Grid<'_>,
+    code: &dyn Code,
+    monitor: Monitored,
+    params: Vec<u8>,
+    global: Global<'_>,
+    team: &Team,
+) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
-    let mut x = Ctx::new((grid.info, grid.launch, grid.options), monitor, params, global, team);
+    let mut x = Ctx::new(grid, monitor, params, global, team);
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = grid.code.body(&mut x, grid.launch, (slots, warps, warps_per_cta));
+    let mut body = code.body(&mut x, (slots, warps, warps_per_cta));
     if let Some(monitor) = x.monitor.get() {
         monitor.launch(x.geometry.info);
     }
@@ -221,7 +220,7 @@ fn work(grid: &Grid<'_>, monitor: Monitored, params: Vec<u8>, global: Global<'_>
         }),
         Some(mut fault) => {
             team.stop();
-            fault.replay = grid.options.replay_hint();
+            fault.replay = grid.replay.clone();
             fault.schedule = x.scheduling.take_record();
             fault.steps = x.steps_in_words();
             let cluster = x.residents.clusters.get(x.residents.slot).map_or([0; 3], |c| c.id);

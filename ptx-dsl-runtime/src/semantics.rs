@@ -107,10 +107,11 @@ mod tests;
 
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
+pub use crate::memory::address::space;
 use crate::memory::address::{AddrSpace, Place, resolve};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::{Destination, Source};
-use crate::numerics::qual::{Q, q};
+use crate::numerics::qual::Q;
 
 pub(crate) type Done = Result<(), Box<Fault>>;
 
@@ -122,28 +123,6 @@ fn active(mut mask: u32) -> impl Iterator<Item = usize> {
         mask &= mask.wrapping_sub(1);
         (lane < 32).then_some(lane as usize)
     })
-}
-
-/// The state space a load, store, atomic or mbarrier operation names.
-#[inline(always)]
-pub const fn space(q: Q) -> AddrSpace {
-    if q.has(q::global) {
-        AddrSpace::Global
-    } else if q.has(q::shared_cluster) {
-        AddrSpace::SharedCluster
-    } else if q.has(q::shared) || q.has(q::shared_cta) {
-        AddrSpace::SharedCta
-    } else if q.has(q::local) {
-        AddrSpace::Local
-    } else if q.has(q::_const) {
-        AddrSpace::Const
-    } else if q.has(q::param_func) {
-        AddrSpace::ParamFunc
-    } else if q.has(q::param) || q.has(q::param_entry) {
-        AddrSpace::ParamEntry
-    } else {
-        AddrSpace::Generic
-    }
 }
 
 /// What an address means to the executing CTA.

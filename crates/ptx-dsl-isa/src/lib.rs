@@ -1,6 +1,6 @@
-//! PTX as data: the instruction table ([`table`], in the vocabulary of [`isa`]), ids derived from it ([`opcode`], [`qualifier`]), the typed
-//! module ([`hir`]), a kernel as bytes ([`image`]), constants ([`constant`]), and diagnostics ([`diag`]) with their codes ([`code`]). All other crates depend on this
-//! one.
+//! PTX as data: the instruction table ([`table`], in the vocabulary of [`isa`]), ids derived from it ([`opcode`], [`qualifier`]), scopes
+//! ([`scope`]), the typed module ([`hir`]), a kernel as bytes ([`image`]), constants ([`constant`]), and diagnostics ([`diag`]) with their
+//! codes ([`code`]). All other crates depend on this one.
 
 pub mod code;
 pub mod constant;
@@ -12,6 +12,7 @@ pub mod isa;
 pub mod opcode;
 pub mod origin;
 pub mod qualifier;
+pub mod scope;
 pub mod span;
 pub mod table;
 pub mod ty;

@@ -2,10 +2,12 @@
 
 mod explore;
 mod options;
+mod trace;
 
+pub use crate::machine::report::Report;
 pub use crate::observe::monitor::Off;
 pub use explore::{Explore, Explored};
-pub(crate) use options::{Options, TensorRules};
+pub(crate) use options::Options;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,10 +17,11 @@ use bytemuck::Pod;
 use crate::api::buffer::Buffer;
 use crate::api::engine::Engine;
 use crate::machine::print::Print;
+use crate::machine::schedule::ScheduleSource;
 use crate::numerics::accumulation::Numerics;
 use crate::observe::checked::Checked;
+use crate::observe::monitor::MakeMonitor;
 use crate::observe::monitor::Monitor;
-use options::{MakeMonitor, ScheduleSource};
 
 /// Runs kernels on the CPU.
 ///
@@ -364,20 +367,3 @@ impl<M> Host<M> {
 
 /// Resident clusters: more than any GPU has, and few enough for memory.
 const MOST_RESIDENT: usize = 1 << 16;
-
-/// What a launch did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Report {
-    /// Clusters that ran.
-    pub clusters_launched: u64,
-    /// Clusters cancelled by cluster launch control, which did not run.
-    pub clusters_cancelled: u64,
-    /// Regions run, counted per warp. The engines divide a kernel into different regions.
-    pub turns: u64,
-    /// Instructions that the interpreter ran, counted per warp. The end of each region counts as one, also where it is not an instruction.
-    /// Compiled code does not count: 0.
-    pub instructions: u64,
-    /// The scheduler's decisions, if [`Host::record`] was asked for.
-    pub schedule: Vec<u32>,
-}

@@ -5,8 +5,9 @@ pub(crate) mod config;
 mod error;
 mod unoptimised;
 
+pub use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT, Progress};
 pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
-pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
+pub use config::{Dim3, Launch};
 pub use error::{Error, LaunchError};
 
 use crate::api::engine::Engine;
@@ -16,8 +17,9 @@ use crate::engines::compiled::{Compiled, Kernel};
 use crate::engines::interpreter;
 use crate::engines::interpreter::Executable;
 use crate::kernel::{KernelInfo, NotYet};
+use crate::machine::grid::{Grid, Limits};
 use crate::machine::heap::Heap;
-use crate::machine::{self, Code, Grid};
+use crate::machine::{self, Code};
 use crate::memory::address::{FIRST_BUFFER, global_address};
 use crate::memory::segment::Segment;
 use args::{Addresses, place};
@@ -49,9 +51,9 @@ fn code(
     options: &Options,
 ) -> Result<Arc<dyn Code>, Error> {
     // the environment speaks of plain hosts in round-robin order
-    let watched = options.monitor().is_some();
+    let watched = options.monitor.is_some();
     let plain = !watched && options.takes_the_first();
-    let wanted = if plain { options.wanted_engine() } else { options.asked_engine() };
+    let wanted = if plain { options.wanted_engine() } else { options.engine };
     let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
     match (compiled, wanted) {
         (_, Some(Engine::Compiled)) if watched => {
@@ -97,7 +99,7 @@ fn loaded(
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    if options.asked_engine() == Some(Engine::Compiled) {
+    if options.engine == Some(Engine::Compiled) {
         let why = "it was loaded at run time";
         return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
     }
@@ -119,14 +121,12 @@ fn run(
     info: &KernelInfo<'_>,
     code: &dyn Code,
     options: &Options,
-    mut launch: Launch,
+    launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
     let began = Instant::now();
-    launch.numerics = options.numerics();
-    launch.tensor = options.tensor();
-    launch.strict_shuffles = options.strict_shuffles();
-    launch.elements = args.iter().map(Arg::element).collect();
+    let mut grid = grid(info, &launch, options);
+    grid.elements = args.iter().map(Arg::element).collect();
     let mut module = info.global_image.to_vec();
     let mut maps = Vec::new();
     let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
@@ -134,17 +134,44 @@ fn run(
     let mut heap;
     let (params, mut segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
     if launch.cooperative {
-        launch.workspace = global_address(segments.len() as u64, 0);
+        grid.workspace = global_address(segments.len() as u64, 0);
         segments.push(Segment::writable(&mut workspace));
     }
     if info.heap {
         heap = vec![0; launch.malloc_heap as usize];
-        launch.heap = Some(Arc::new(Heap::new(global_address(segments.len() as u64, 0), heap.len() as u64)));
+        grid.heap = Some(Arc::new(Heap::new(global_address(segments.len() as u64, 0), heap.len() as u64)));
         segments.push(Segment::writable(&mut heap));
     }
-    let report = machine::run(&Grid { info, code, options, launch: &launch }, params, segments).map_err(Error::Fault);
+    let report = machine::run(&grid, code, params, segments).map_err(Error::Fault);
     unoptimised::note(began);
     report
+}
+
+/// What the machine reads of a launch on a host, without its arguments.
+pub(crate) fn grid<'l>(info: &'l KernelInfo<'l>, launch: &Launch, options: &'l Options) -> Grid<'l> {
+    Grid {
+        info,
+        grid: launch.grid,
+        block: launch.block_dims(info),
+        cluster: launch.cluster_dims(info),
+        dynamic_shared: launch.dynamic_shared,
+        is_cooperative: launch.cooperative,
+        residents: launch.residents(info, options.resident),
+        threads: options.threads,
+        elements: Vec::new(),
+        workspace: 0,
+        heap: None,
+        print: options.print.clone(),
+        numerics: options.numerics,
+        tensor: options.tensor,
+        strict_shuffles: options.strict_shuffles,
+        limits: Limits { steps: launch.step_limit, cancel: launch.cancel.clone(), listener: launch.listener.clone() },
+        schedule: &options.schedule,
+        is_recorded: options.record,
+        starts_in_order: options.starts_in_order,
+        monitor: options.monitor.as_ref(),
+        replay: options.replay_hint(),
+    }
 }
 
 /// Checks the launch, and builds parameter memory and the segments of global memory.

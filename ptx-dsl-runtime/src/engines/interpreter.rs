@@ -34,7 +34,6 @@ mod visible;
 mod watched;
 mod wide;
 
-use crate::api::launch::config::Launch;
 use crate::fault::Fault;
 use crate::kernel::flow::{Next, Pc};
 use crate::kernel::variables::Variables;
@@ -168,19 +167,14 @@ impl Body for Interpreter {
 }
 
 impl machine::Code for Executable {
-    fn body(
-        &self,
-        x: &mut Ctx<'_>,
-        launch: &Launch,
-        (slots, warps, warps_per_cta): (usize, usize, usize),
-    ) -> Box<dyn Body> {
+    fn body(&self, x: &mut Ctx<'_>, (slots, warps, warps_per_cta): (usize, usize, usize)) -> Box<dyn Body> {
         if !x.scheduling.always_first && self.begins.is_empty() {
             let split = self.split.get_or_init(|| Box::new(Executable::split(&self.image)));
-            return machine::Code::body(&**split, x, launch, (slots, warps, warps_per_cta));
+            return machine::Code::body(&**split, x, (slots, warps, warps_per_cta));
         }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
-        x.scheduling.endless = EndlessGuard::interpreted(launch, x.monitor.is_on());
+        x.scheduling.endless = EndlessGuard::interpreted(x.scheduling.has_default_budget, x.monitor.is_on());
         let wants = x.monitor.wants();
         let code = self.code(x.set, wants.variables);
         if (wants.variables || wants.events)

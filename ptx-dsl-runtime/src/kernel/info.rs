@@ -1,9 +1,9 @@
 //! The description of a kernel. The macro emits it as constants; a module that is loaded at run time owns what it borrows.
 
 use super::Origins;
-use crate::constant::{Const, Cut};
 use crate::fault::At;
 use crate::fault::lists::with_ranges;
+use ptx_dsl_isa::constant::{Const, Cut};
 use std::borrow::Cow;
 
 /// Constants of a kernel, for the launch.

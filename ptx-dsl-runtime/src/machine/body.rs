@@ -1,6 +1,5 @@
 //! A kernel's registers and step, as the driver sees them.
 
-use crate::api::launch::config::Launch;
 use crate::fault::Fault;
 use crate::kernel::flow::{Next, Pc};
 use crate::machine::ctx::Ctx;
@@ -10,7 +9,7 @@ use crate::numerics::qual::Ty;
 /// The code of a kernel on an engine.
 pub(crate) trait Code: Send + Sync {
     /// Prepares the machine for it, and makes registers: slots, warps of a slot, warps of a CTA.
-    fn body(&self, x: &mut Ctx<'_>, launch: &Launch, sizes: (usize, usize, usize)) -> Box<dyn Body>;
+    fn body(&self, x: &mut Ctx<'_>, sizes: (usize, usize, usize)) -> Box<dyn Body>;
 }
 
 /// Lanes of the warps `lo..hi` of a CTA, at a region.

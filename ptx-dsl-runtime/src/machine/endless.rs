@@ -5,8 +5,6 @@
 //! ([`super::counted`]) gets the time of the limits several times. Progress is that a thread ends, or that memory changes where it had not
 //! changed before ([`super::written`]).
 
-use crate::api::launch::config::Launch;
-
 /// Instructions that a warp may run on the interpreter without progress: what takes a few seconds.
 const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000_000 };
 /// Instructions that all warps together may run without progress.
@@ -72,16 +70,16 @@ impl EndlessGuard {
         suspicion: [u64::MAX; 2],
     };
 
-    /// With this limit for each warp, unless the launch has one of its own.
-    pub fn new(launch: &Launch, limit: u64) -> Self {
-        EndlessGuard { limit: if launch.step_limit.is_some() { u64::MAX } else { limit }, ..Self::OFF }
+    /// With this limit for each warp, unless the user has set the step budget.
+    pub fn new(has_default_budget: bool, limit: u64) -> Self {
+        EndlessGuard { limit: if has_default_budget { limit } else { u64::MAX }, ..Self::OFF }
     }
 
     /// The same for the interpreter, which can look at loops. With a monitor an instruction takes longer.
-    pub fn interpreted(launch: &Launch, monitored: bool) -> Self {
+    pub fn interpreted(has_default_budget: bool, monitored: bool) -> Self {
         let part = if monitored { 2 } else { 1 };
-        let limit_together = if launch.step_limit.is_some() { u64::MAX } else { TOGETHER / part };
-        EndlessGuard { suspicion: [PATIENCE; 2], limit_together, ..Self::new(launch, INTERPRETED / part) }
+        let limit_together = if has_default_budget { TOGETHER / part } else { u64::MAX };
+        EndlessGuard { suspicion: [PATIENCE; 2], limit_together, ..Self::new(has_default_budget, INTERPRETED / part) }
     }
 
     /// A thread has ended.
@@ -141,7 +139,7 @@ mod tests {
 
     #[test]
     fn work_counts_per_warp_until_a_thread_ends() {
-        let mut guard = EndlessGuard::new(&Launch::grid(1), 1000);
+        let mut guard = EndlessGuard::new(true, 1000);
         guard.instructions = 900;
         assert_eq!(guard.spent(10, 1), Spent::Little);
         guard.progress();
@@ -151,11 +149,11 @@ mod tests {
         assert_eq!(guard.spent(30, 1), Spent::Much);
         guard.writes();
         assert_eq!(guard.spent(30, 1), Spent::Little);
-        let mut many = EndlessGuard::new(&Launch::grid(1), 1000);
+        let mut many = EndlessGuard::new(true, 1000);
         many.instructions = 8000;
         assert_eq!(many.spent(10, 8), Spent::Little);
         // all of them together, unless one counts
-        let mut together = EndlessGuard { limit_together: 5000, ..EndlessGuard::new(&Launch::grid(1), 1000) };
+        let mut together = EndlessGuard { limit_together: 5000, ..EndlessGuard::new(true, 1000) };
         together.instructions = 6000;
         assert_eq!(together.spent(10, 8), Spent::MuchTogether);
         assert!(together.counts());
@@ -165,18 +163,18 @@ mod tests {
         assert_eq!(together.spent(30, 8), Spent::Much, "a warp has its own limit");
         assert_eq!((0..100).filter(|_| together.counts()).count(), 14, "not for ever");
         // regions, where instructions are not counted
-        let mut compiled = EndlessGuard::new(&Launch::grid(1), 1000);
+        let mut compiled = EndlessGuard::new(true, 1000);
         assert_eq!((compiled.spent(125, 1), compiled.spent(126, 1)), (Spent::Little, Spent::Much));
-        let mut own = EndlessGuard::new(&Launch::grid(1).step_limit(1), 1000);
+        let mut own = EndlessGuard::new(false, 1000);
         assert_eq!(own.spent(1 << 40, 1), Spent::Little);
         // an instruction that does the work of many
-        let mut heavy = EndlessGuard::new(&Launch::grid(1), 1000);
+        let mut heavy = EndlessGuard::new(true, 1000);
         (heavy.instructions, heavy.work) = (1, 999);
         assert_eq!(heavy.spent(1, 1), Spent::Little);
         (heavy.instructions, heavy.work) = (2, 0);
         assert_eq!(heavy.spent(2, 1), Spent::Much);
         // stores that are kept
-        let mut weak = EndlessGuard::new(&Launch::grid(1), 1000);
+        let mut weak = EndlessGuard::new(true, 1000);
         (0..KEPT).for_each(|_| weak.keep());
         assert_eq!(weak.spent(1, 1), Spent::Little);
         weak.keep();

@@ -1,12 +1,11 @@
 //! The shape of a launch: dimensions, ids of threads, CTAs and clusters, and the kernel's constants.
 
-use crate::api::host::TensorRules;
-use crate::api::launch::config::Launch;
 use crate::fault::At;
 use crate::kernel::KernelInfo;
 use crate::kernel::flow::Pc;
 use crate::kernel::variables::{Variables, mbarrier};
 use crate::machine::counted::is_counted;
+use crate::machine::grid::{Grid, TensorRules};
 use crate::machine::heap::Heap;
 use crate::machine::loops::Loops;
 use crate::machine::print::Print;
@@ -91,25 +90,25 @@ fn tids([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
 }
 
 impl<'a> Geometry<'a> {
-    pub fn new(launch: &Launch, info: &'a KernelInfo<'a>, print: Print) -> Self {
-        let (block, cluster) = (launch.block_dims(info), launch.cluster_dims(info));
+    pub fn new(grid: &Grid<'a>) -> Self {
+        let (info, block, cluster) = (grid.info, grid.block, grid.cluster);
         Geometry {
             info,
             target: number(info.target),
-            grid: launch.grid,
+            grid: grid.grid,
             block,
             cluster,
-            clusters: std::array::from_fn(|i| launch.grid[i] / cluster[i]),
+            clusters: std::array::from_fn(|i| grid.grid[i] / cluster[i]),
             regions: Regions::Compiled(&[]),
             threads: block.iter().product(),
-            dynamic_shared: launch.dynamic_shared,
-            elements: launch.elements.clone(),
-            print,
-            numerics: launch.numerics,
-            tensor: launch.tensor,
-            strict_shuffles: launch.strict_shuffles,
-            workspace: launch.workspace,
-            heap: launch.heap.clone(),
+            dynamic_shared: grid.dynamic_shared,
+            elements: grid.elements.clone(),
+            print: grid.print.clone(),
+            numerics: grid.numerics,
+            tensor: grid.tensor,
+            strict_shuffles: grid.strict_shuffles,
+            workspace: grid.workspace,
+            heap: grid.heap.clone(),
             tids: tids(block),
             variables: OnceLock::new(),
         }

@@ -4,11 +4,13 @@
 mod replay;
 mod round_robin;
 mod seeded;
+mod source;
 mod text;
 
 pub use replay::Replay;
 pub use round_robin::RoundRobin;
 pub use seeded::Seeded;
+pub(crate) use source::ScheduleSource;
 pub use text::Schedule;
 
 /// The kind of a decision.

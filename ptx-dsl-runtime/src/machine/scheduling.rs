@@ -1,8 +1,9 @@
 //! Time and decisions: turns, the step budget, progress, and the scheduler's choices.
 
-use crate::api::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
 use crate::kernel::flow::Pc;
 use crate::machine::endless::EndlessGuard;
+use crate::machine::grid::Grid;
+use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT};
 use crate::machine::polling::idle::{IdlePolls, Tests};
 use crate::machine::polling::seen::Polling;
 use crate::machine::schedule::{Choice, Scheduler};
@@ -70,8 +71,8 @@ pub(crate) struct Scheduling<'a> {
     tests: Tests,
     /// The step budget.
     limit: u64,
-    /// The launch has not set it.
-    has_default_limit: bool,
+    /// The user has not set it.
+    pub has_default_budget: bool,
     /// Where global memory has changed.
     pub written: Written,
     /// Ends endless loops before the budget does.
@@ -97,13 +98,7 @@ pub(crate) struct Scheduling<'a> {
 }
 
 impl<'a> Scheduling<'a> {
-    pub fn new(
-        launch: &Launch,
-        team: &'a Team,
-        scheduler: Box<dyn Scheduler>,
-        always_first: bool,
-        record: bool,
-    ) -> Self {
+    pub fn new(grid: &Grid<'_>, team: &'a Team) -> Self {
         Scheduling {
             turns: 0,
             checkpoint: 0,
@@ -119,21 +114,21 @@ impl<'a> Scheduling<'a> {
             polling: None,
             idle: IdlePolls::default(),
             tests: Tests::default(),
-            limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
-            has_default_limit: launch.step_limit.is_none(),
+            limit: grid.limits.steps.unwrap_or(DEFAULT_STEP_LIMIT),
+            has_default_budget: grid.limits.steps.is_none(),
             written: Written::default(),
             endless: EndlessGuard::OFF,
             next_check: QUANTUM,
             reported: 0,
-            cancel: launch.cancel.clone(),
+            cancel: grid.limits.cancel.clone(),
             stopped: false,
             team,
-            always_first,
-            starts_in_order: false,
-            scheduler,
-            record: record.then(Vec::new),
+            always_first: grid.takes_the_first(),
+            starts_in_order: grid.starts_in_order,
+            scheduler: grid.schedule.scheduler(),
+            record: grid.is_recorded.then(Vec::new),
             notes: Vec::new(),
-            steps: None,
+            steps: grid.schedule.explorer().map(|explorer| Box::new(Steps::new(explorer))),
         }
     }
 
@@ -313,7 +308,7 @@ impl<'a> Scheduling<'a> {
 
     /// Is the step budget that of a launch which has not set one, and that nobody else uses up?
     pub fn has_default_limit(&self) -> bool {
-        self.has_default_limit && self.team.is_single()
+        self.has_default_budget && self.team.is_single()
     }
 
     /// There is progress: as many steps again.

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::api::launch::config::{DEFAULT_STEP_LIMIT, Launch, Listener, Progress};
+use crate::machine::grid::{Grid, Limits};
+use crate::machine::limits::{DEFAULT_STEP_LIMIT, Listener, Progress};
 
 /// A thread whose clusters all wait checks them again after this time: another thread's store may end a `try_wait` loop.
 const RETRY: Duration = Duration::from_millis(1);
@@ -73,11 +74,15 @@ fn locked<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Team {
     /// At most `threads` threads, and no more than clusters.
-    pub fn new(threads: usize, clusters: u64, launch: &Launch) -> Self {
+    pub fn new(threads: usize, grid: &Grid<'_>) -> Self {
+        Team::of_clusters(threads, grid.clusters(), grid.is_cooperative, &grid.limits)
+    }
+
+    fn of_clusters(threads: usize, clusters: u64, is_cooperative: bool, limits: &Limits) -> Self {
         let threads = (threads as u64).min(clusters).max(1) as usize;
         // of a cooperative launch each thread takes only what it has room for
         let batch =
-            if threads == 1 || launch.cooperative { 1 } else { (clusters / (threads as u64 * 64)).clamp(1, MAX_CLAIM) };
+            if threads == 1 || is_cooperative { 1 } else { (clusters / (threads as u64 * 64)).clamp(1, MAX_CLAIM) };
         Team {
             threads,
             batch,
@@ -86,10 +91,10 @@ impl Team {
             cancelled: AtomicU64::new(0),
             taken_ahead: Mutex::default(),
             gaps: AtomicU64::new(0),
-            limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
+            limit: limits.steps.unwrap_or(DEFAULT_STEP_LIMIT),
             turns: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
-            listener: launch.listener.clone(),
+            listener: limits.listener.clone(),
             ended: Mutex::new(0),
             idle: Mutex::new(Idle { epoch: 0, running: threads, agreed: 0, deadlock: false }),
         }
@@ -268,7 +273,7 @@ mod tests {
     use super::*;
 
     fn team(threads: usize, clusters: u64) -> Team {
-        Team::new(threads, clusters, &Launch::grid(1))
+        Team::of_clusters(threads, clusters, false, &Limits::default())
     }
 
     #[test]

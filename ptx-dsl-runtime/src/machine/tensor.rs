@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::memory::tmem::{COLUMNS, LANES, Tmem};
 use crate::observe::monitor::layout::SharedMatrix;
+pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 
 /// A CTA as an operation sees it.
 #[derive(Debug)]
@@ -16,48 +17,6 @@ pub struct TensorCta<'a> {
     pub tmem: &'a mut Tmem,
     /// Its shared memory.
     pub shared: &'a [u8],
-}
-
-/// Which hardware queue an operation goes through; those of one queue stay in order where the manual says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// `tcgen05.mma` and its variants.
-    Mma,
-    /// `tcgen05.cp`
-    Cp,
-    /// `tcgen05.cp` of shape `.4x256b`, the one that stays after a `tcgen05.shift`.
-    Cp4x256b,
-    /// `tcgen05.shift`
-    Shift,
-}
-
-/// The pipeline of an operation: which others execute in the order of issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pipeline {
-    /// The queue of the operation.
-    pub unit: Unit,
-    /// Operations of one unit with the same key execute in the order of issue.
-    pub key: u64,
-    /// `.cta_group::2`
-    pub pair: bool,
-}
-
-impl Pipeline {
-    /// That of an operation. `mma_in_order`: all `tcgen05.mma` share one.
-    pub(crate) fn of(job: &dyn TensorJob, pair: bool, mma_in_order: bool) -> Pipeline {
-        Pipeline { unit: job.unit(), key: if mma_in_order { 0 } else { job.pipeline() }, pair }
-    }
-
-    /// Does an operation that is issued later execute after this one (9.7.16.6.2)?
-    pub(crate) fn precedes(&self, later: &Pipeline) -> bool {
-        use Unit::*;
-        let in_order = match (self.unit, later.unit) {
-            (Mma, Mma) => self.key == later.key,
-            (Cp | Cp4x256b | Shift, Mma) | (Mma, Cp | Cp4x256b | Shift) | (Shift, Cp4x256b) => true,
-            (Cp | Cp4x256b, Cp | Cp4x256b | Shift) | (Shift, Cp | Shift) => false,
-        };
-        self.pair == later.pair && in_order
-    }
 }
 
 /// A rectangle of Tensor Memory of one of the operation's CTAs.
@@ -85,6 +44,11 @@ pub trait TensorJob: std::fmt::Debug {
     /// The queue of the operation.
     fn unit(&self) -> Unit;
 
+    /// Its pipeline. `mma_in_order`: all `tcgen05.mma` share one.
+    fn pipeline(&self, pair: bool, mma_in_order: bool) -> Pipeline {
+        Pipeline { unit: self.unit(), key: if mma_in_order { 0 } else { self.key() }, pair }
+    }
+
     /// How long it takes, in instructions of a warp.
     fn work(&self) -> u64 {
         64
@@ -96,7 +60,7 @@ pub trait TensorJob: std::fmt::Debug {
 
     /// Equal for two `tcgen05.mma` of the same accumulator, shape and kind, which stay in order (9.7.16.6.2). Unused for other
     /// units.
-    fn pipeline(&self) -> u64 {
+    fn key(&self) -> u64 {
         0
     }
 

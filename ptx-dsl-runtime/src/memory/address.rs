@@ -5,6 +5,7 @@
 //! of a CTA of the cluster (`mapa`). So the rank is in the lowest of these bits, as on hardware.
 
 use crate::fault::FaultKind;
+use crate::numerics::qual::{Q, q};
 use ptx_dsl_isa::hir::GLOBALS;
 
 /// The state space an instruction names; without one it is generic.
@@ -240,6 +241,28 @@ pub fn mapped_shared(offset: u32, rank: u32, own: u32) -> u32 {
         return offset & SHARED_OFFSET as u32;
     }
     (RANKED as u32 | rank.min(63)) << RANK_SHIFT | offset & SHARED_OFFSET as u32
+}
+
+/// The state space a load, store, atomic or mbarrier operation names.
+#[inline(always)]
+pub const fn space(q: Q) -> AddrSpace {
+    if q.has(q::global) {
+        AddrSpace::Global
+    } else if q.has(q::shared_cluster) {
+        AddrSpace::SharedCluster
+    } else if q.has(q::shared) || q.has(q::shared_cta) {
+        AddrSpace::SharedCta
+    } else if q.has(q::local) {
+        AddrSpace::Local
+    } else if q.has(q::_const) {
+        AddrSpace::Const
+    } else if q.has(q::param_func) {
+        AddrSpace::ParamFunc
+    } else if q.has(q::param) || q.has(q::param_entry) {
+        AddrSpace::ParamEntry
+    } else {
+        AddrSpace::Generic
+    }
 }
 
 #[cfg(test)]

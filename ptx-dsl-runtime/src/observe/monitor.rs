@@ -131,11 +131,12 @@ use layout::{SharedBox, SharedMatrix};
 use std::sync::Arc;
 
 pub use crate::kernel::flow::Wait;
-pub use crate::machine::tensor::{Pipeline, Unit};
+pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 pub use crate::memory::address::Place;
 pub use event::Event;
-pub(crate) use monitored::Monitored;
-pub use order::{Order, Proxy, ProxyFence, Scope};
+pub(crate) use monitored::{MakeMonitor, Monitored};
+pub use order::{Order, Proxy, ProxyFence};
+pub use ptx_dsl_isa::scope::Scope;
 pub use sync::Sync;
 pub use tensor::{TensorAccess, TensorArea, TensorBy, TensorWord};
 

@@ -17,7 +17,6 @@ mod tracks;
 
 pub use timeline::{Arrow, Instant, Kind, Slice, Timeline, Track};
 
-use crate::api::host::Host;
 use crate::fault::At;
 use crate::fault::FaultKind;
 use crate::fault::words;
@@ -39,6 +38,7 @@ type Object = (u32, u32, u32);
 /// Draws a [`Timeline`] of a launch.
 #[derive(Debug, Default)]
 pub struct Tracer {
+    /// Where the timeline goes when the launch ends.
     result: Arc<Mutex<Timeline>>,
     timeline: Timeline,
     tracks: Tracks,
@@ -82,18 +82,15 @@ struct InFlight {
     mbarrier: Option<(u32, u32)>,
 }
 
-impl Host {
-    /// A host that traces: [`Host::timeline`] then is the timeline of its last launch. It interprets kernels on one thread.
-    pub fn trace() -> Host<Tracer> {
-        let result: Arc<Mutex<Timeline>> = Arc::default();
-        Host::monitored(move || Tracer { result: result.clone(), ..Tracer::default() }).named("Host::trace()")
+impl Tracer {
+    /// A tracer whose timeline goes there when the launch ends.
+    pub(crate) fn to(result: Arc<Mutex<Timeline>>) -> Tracer {
+        Tracer { result, ..Tracer::default() }
     }
-}
 
-impl Host<Tracer> {
-    /// The timeline of the last launch, empty before the first one.
-    pub fn timeline(&self) -> Timeline {
-        self.new_monitor().result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The timeline of the last launch that has ended, empty before the first one.
+    pub(crate) fn result(&self) -> Timeline {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Lanes execute in order. `.sem` and `.scope` have no effect but for monitors.
 
+mod fast_path;
+
 use super::{Done, active, own_shared_object, set, shared_object, space};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::{Flow, Wait};

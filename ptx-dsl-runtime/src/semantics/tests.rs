@@ -5,6 +5,8 @@
 
 use super::clusterlaunchcontrol as clc;
 use super::*;
+use crate::numerics::qual::q;
+use crate::sync::cluster_launch::encode;
 use crate::api::launch::{Error, Launch, launch_compiled as launch, slice_mut};
 use crate::engines::compiled::{CompiledKernel, Kernel};
 use crate::kernel::{Flow, KernelInfo, Next, ParamInfo, Pc, Site};
@@ -397,7 +399,7 @@ probe!(
 probe!(
     AskAgain,
     |x, r| {
-        let [low, high] = clc::encode(None);
+        let [low, high] = encode(None);
         let ask = Q::new(&[q::is_canceled], &[Ty::Pred, Ty::B128]);
         clc::clusterlaunchcontrol_query_cancel(x, ask, &[&by(|_| low), &by(|_| high)], &mut [&mut r[0]])?;
         clc::clusterlaunchcontrol_try_cancel(x, qs(&[q::shared_cta], Ty::B128), &[&by(|_| 16), &by(|_| 0)], &mut [])?;
@@ -407,7 +409,7 @@ probe!(
 probe!(
     FirstOfFailure,
     |x, r| {
-        let [low, high] = clc::encode(None);
+        let [low, high] = encode(None);
         let first = Q::new(&[q::get_first_ctaid, q::v4], &[Ty::B32, Ty::B128]);
         let [a, b, c, d] = r;
         clc::clusterlaunchcontrol_query_cancel(x, first, &[&by(|_| low), &by(|_| high)], &mut [a, b, c, d])?;

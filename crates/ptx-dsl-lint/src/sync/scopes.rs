@@ -16,6 +16,7 @@ use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Fence, Mbarrier, MemoryOp};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::scope::Scope;
 
 mod polled;
 
@@ -40,15 +41,6 @@ pub(crate) fn check(kernel: &Kernel) {
     if flow.function.entry && !flow.calls {
         flags(kernel);
     }
-}
-
-/// Scopes from narrow to wide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Scope {
-    Cta,
-    Cluster,
-    Gpu,
-    Sys,
 }
 
 fn scope(i: &Instr) -> Scope {

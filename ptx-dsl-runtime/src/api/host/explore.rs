@@ -9,11 +9,11 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::options::ScheduleSource;
 use crate::api::host::Host;
 use crate::api::launch::Error;
 use crate::fault::Fault;
 use crate::machine::schedule::Schedule;
+use crate::machine::schedule::ScheduleSource;
 use crate::machine::steps::{Explorer, SharedExplorer};
 use crate::observe::checked::Checked;
 use crate::observe::explore::dpor::Exhaustive;

@@ -1,13 +1,12 @@
 //! Dimensions and limits of a launch, and the checks of them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::api::host::TensorRules;
 use crate::api::launch::error::LaunchError;
 use crate::kernel::KernelInfo;
-use crate::machine::heap::Heap;
-use crate::numerics::accumulation::Numerics;
+#[cfg(doc)]
+use crate::machine::limits::DEFAULT_STEP_LIMIT;
+use crate::machine::limits::{CancelHandle, Listener, Progress};
 
 /// Dimensions, from a number, a tuple or an array. A missing dimension is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,52 +27,6 @@ dims! {
     [u32; 3], v => v;
 }
 
-/// Cancels a running launch from another thread.
-#[derive(Debug, Clone, Default)]
-pub struct CancelHandle(Arc<AtomicBool>);
-
-impl CancelHandle {
-    /// Not cancelled yet.
-    pub fn new() -> Self {
-        CancelHandle::default()
-    }
-
-    /// Cancels the launch: it soon ends with a fault.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Has it been cancelled?
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// The progress of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Clusters that have ended, including those cancelled by cluster launch control.
-    pub clusters_done: u64,
-    /// Clusters of the grid.
-    pub clusters: u64,
-    /// Regions run so far, counted per warp.
-    pub turns: u64,
-}
-
-/// The callback of [`Launch::on_progress`].
-#[derive(Clone)]
-pub(crate) struct Listener(pub(crate) Arc<dyn Fn(Progress) + Send + Sync>);
-
-impl std::fmt::Debug for Listener {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Listener")
-    }
-}
-
-/// The default of [`Launch::step_limit`] in regions, counted while global memory does not change where it had not changed before.
-pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
-
 /// Dimensions and limits of a launch.
 #[derive(Debug, Clone)]
 pub struct Launch {
@@ -86,18 +39,6 @@ pub struct Launch {
     pub(crate) step_limit: Option<u64>,
     pub(crate) cancel: Option<CancelHandle>,
     pub(crate) listener: Option<Listener>,
-    /// Bytes of an element of each argument that is a buffer, for reports. Known when the kernel runs.
-    pub(crate) elements: Vec<Option<u32>>,
-    /// That of the host. Known when the kernel runs.
-    pub(crate) numerics: Numerics,
-    /// That of the host. Known when the kernel runs.
-    pub(crate) tensor: TensorRules,
-    /// What [`Host::strict_shuffles`](crate::api::host::Host::strict_shuffles) says. Known when the kernel runs.
-    pub(crate) strict_shuffles: bool,
-    /// The address of the memory of a cooperative launch, or 0. Known when the kernel runs.
-    pub(crate) workspace: u64,
-    /// If the kernel uses one. Known when it runs.
-    pub(crate) heap: Option<Arc<Heap>>,
 }
 
 impl Launch {
@@ -113,12 +54,6 @@ impl Launch {
             step_limit: None,
             cancel: None,
             listener: None,
-            elements: Vec::new(),
-            numerics: Numerics::default(),
-            tensor: TensorRules::default(),
-            strict_shuffles: false,
-            workspace: 0,
-            heap: None,
         }
     }
 

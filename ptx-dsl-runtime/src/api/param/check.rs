@@ -1,7 +1,7 @@
 //! The checks that emitted code makes in const evaluation: a Rust type against the parameter, and accesses against its fields.
 
 use super::{Parts, Shape, ends, leaf};
-use crate::constant::{Const, Piece, Text};
+use ptx_dsl_isa::constant::{Const, Piece, Text};
 
 /// A parameter as the kernel declares it.
 #[derive(Debug, Clone, Copy)]

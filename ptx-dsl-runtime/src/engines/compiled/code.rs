@@ -1,7 +1,6 @@
 //! The compiled code of a kernel, as the machine runs it.
 
 use super::{CompiledKernel, registers};
-use crate::api::launch::config::Launch;
 use crate::machine::endless::{self, EndlessGuard};
 use crate::machine::geometry::Regions;
 use crate::machine::{Body, Code, Ctx};
@@ -33,16 +32,11 @@ impl Compiled {
 }
 
 impl Code for Compiled {
-    fn body(
-        &self,
-        x: &mut Ctx<'_>,
-        launch: &Launch,
-        (slots, warps, warps_per_cta): (usize, usize, usize),
-    ) -> Box<dyn Body> {
+    fn body(&self, x: &mut Ctx<'_>, (slots, warps, warps_per_cta): (usize, usize, usize)) -> Box<dyn Body> {
         x.set = simd::best(self.optimised);
         x.geometry.regions = Regions::Compiled(self.regions);
         if !self.optimised {
-            x.scheduling.endless = EndlessGuard::new(launch, endless::UNOPTIMISED);
+            x.scheduling.endless = EndlessGuard::new(x.scheduling.has_default_budget, endless::UNOPTIMISED);
         }
         (self.registers)(slots, warps, warps_per_cta)
     }

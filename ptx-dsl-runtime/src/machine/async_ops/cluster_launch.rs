@@ -11,7 +11,7 @@ use crate::machine::steps::effect::{Action, Object};
 use crate::memory::address::Place;
 use crate::memory::little_endian;
 use crate::observe::monitor::{Agent, By, Event, Order, Sync};
-use crate::semantics::clusterlaunchcontrol::encode;
+use crate::sync::cluster_launch::encode;
 use crate::sync::mbarrier;
 
 /// How many pending clusters a seed chooses from.

@@ -63,10 +63,10 @@ impl Ctx<'_> {
     pub fn tensor_issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
         self.single_issue(pair, lane)?;
         let in_order = self.geometry.tensor.mma_in_order;
-        let (mut after, pipeline) = (0, Pipeline::of(&*job, pair, in_order));
+        let (mut after, pipeline) = (0, job.pipeline(pair, in_order));
         for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
             if let Work::Operation(o) = &a.work
-                && Pipeline::of(&*o.job, o.pair, in_order).precedes(&pipeline)
+                && o.job.pipeline(o.pair, in_order).precedes(&pipeline)
                 && self.is_ordered_after(a, lane)
             {
                 after = after.max(a.due);

@@ -37,7 +37,7 @@ impl TensorJob for Digit {
         Ok(())
     }
 
-    fn pipeline(&self) -> u64 {
+    fn key(&self) -> u64 {
         self.pipeline
     }
 

@@ -14,7 +14,7 @@ use super::actor::{Actor, Work, cta_of};
 use super::clock::{Bridge, Clock};
 use super::threads::Warp;
 use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak};
-use crate::machine::tensor::Unit;
+use crate::sync::tensor_pipeline::Unit;
 use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, TensorWord, Who};
 use pipelines::{Operation, Pipelines};
 use rustc_hash::FxHashMap;

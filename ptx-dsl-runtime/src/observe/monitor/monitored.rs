@@ -1,6 +1,8 @@
 //! Whether a monitor watches a launch. Its type is erased, so that the machine and the interpreter are compiled once, in this crate.
 
 use super::{Monitor, Wants};
+use std::fmt;
+use std::sync::Arc;
 
 /// A monitor, or none.
 pub(crate) struct Monitored {
@@ -9,8 +11,9 @@ pub(crate) struct Monitored {
 }
 
 impl Monitored {
-    /// By this one.
-    pub fn by(monitor: Option<Box<dyn Monitor>>) -> Monitored {
+    /// By a new monitor, or none.
+    pub fn new(make: Option<&MakeMonitor>) -> Monitored {
+        let monitor = make.map(|make| make.0());
         let wants = monitor.as_ref().map_or(Wants::NOTHING, |monitor| monitor.wants());
         Monitored { monitor, wants }
     }
@@ -31,5 +34,15 @@ impl Monitored {
     #[inline(always)]
     pub fn get(&mut self) -> Option<&mut dyn Monitor> {
         Some(&mut **self.monitor.as_mut()?)
+    }
+}
+
+/// Makes the monitor of a launch.
+#[derive(Clone)]
+pub(crate) struct MakeMonitor(pub Arc<dyn Fn() -> Box<dyn Monitor> + Send + Sync>);
+
+impl fmt::Debug for MakeMonitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeMonitor")
     }
 }

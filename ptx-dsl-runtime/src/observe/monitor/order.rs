@@ -3,35 +3,7 @@
 use crate::numerics::qual::{Q, q};
 use ptx_dsl_isa::isa::effect::{Barrier, Fence, Issue, Mbarrier, Meeting};
 use ptx_dsl_isa::opcode::Opcode;
-
-/// The threads with which an instruction synchronises (8.5), from the narrowest to the widest.
-///
-/// [Example](crate::observe::monitor).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Scope {
-    /// `.cta`
-    #[default]
-    Cta,
-    /// `.cluster`
-    Cluster,
-    /// `.gpu`
-    Gpu,
-    /// `.sys`
-    Sys,
-}
-
-impl Scope {
-    /// As the manual writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Cta => ".cta",
-            Scope::Cluster => ".cluster",
-            Scope::Gpu => ".gpu",
-            Scope::Sys => ".sys",
-        }
-    }
-}
+use ptx_dsl_isa::scope::Scope;
 
 /// The proxy that makes an access (8.6).
 ///

@@ -1,6 +1,6 @@
 //! Accesses to Tensor Memory, for monitors.
 
-use crate::machine::tensor::Pipeline;
+use crate::sync::tensor_pipeline::Pipeline;
 use std::ops::Range;
 
 /// A rectangle of the Tensor Memory of a CTA of the cluster.

@@ -2,11 +2,11 @@
 
 use super::rows::{Row, Run, TensorBox};
 use super::swizzle::Layout;
-use crate::api::tensor_map::{ElementType, Fill, Swizzle};
 use crate::fault::FaultKind;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
 use crate::memory::address::Place;
+use crate::memory::tensor_map::{ElementType, Fill, Swizzle};
 use crate::observe::monitor::Proxy;
 use crate::observe::monitor::layout::SharedBox;
 use crate::semantics::bulk::reduction::Reduction;

@@ -3,11 +3,11 @@
 use super::job::Transfer;
 use super::rows::{Extents, Shape, TensorBox};
 use super::swizzle::Layout;
-use crate::api::tensor_map::{ElementType, Interleave, Swizzle};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::machine::spaces::SharedPlace;
 use crate::memory::address::{AddrSpace, Place};
+use crate::memory::tensor_map::{ElementType, Interleave, Swizzle};
 use crate::memory::tensor_map::{Fields, Mode};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};

@@ -1,7 +1,7 @@
 //! Where the pieces of a box lie in shared memory.
 
-use crate::api::tensor_map::Swizzle;
 use crate::memory::tensor_map::Fields;
+use crate::memory::tensor_map::Swizzle;
 
 /// The form of a box in shared memory.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Registers of cohorts that part and meet, compared with a value for each lane.
 
 use super::*;
-use crate::api::launch::Launch;
+use crate::api::host::Host;
+use crate::api::launch::{Launch, grid};
 use crate::kernel::KernelInfo;
-use crate::machine::print::Print;
 use ptx_dsl_test_support::random::Random;
 
 const WARPS: usize = 6;
@@ -14,8 +14,9 @@ type Model = Vec<[Lanes; WARPS]>;
 
 fn registers() -> Registers {
     let image = Image { registers: WIDTHS.to_vec(), ..Image::default() };
-    let (info, launch) = (KernelInfo::NONE, Launch::grid(1).block(32 * WARPS as u32));
-    Registers::new(&image, &Geometry::new(&launch, &info, Print::Standard), &Constants::default())
+    let (info, host) = (KernelInfo::NONE, Host::new());
+    let grid = grid(&info, &Launch::grid(1).block(32 * WARPS as u32), host.options());
+    Registers::new(&image, &Geometry::new(&grid), &Constants::default())
 }
 
 /// An instruction of the warps `lo..hi` writes a register.

@@ -1,9 +1,9 @@
 //! Which `tcgen05` operations execute after others without waiting for their completion (9.7.16.6.2, 9.7.16.6.3).
 
-use crate::machine::tensor::Pipeline;
 use crate::observe::checked::actor::{Actor, Work};
 use crate::observe::checked::clock::{Bridge, Clock};
 use crate::observe::checked::threads::Warp;
+use crate::sync::tensor_pipeline::Pipeline;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Orders of accesses to Tensor Memory, as 9.7.16.6.4 has them: one monitor, without a machine.
 
 use super::*;
-use crate::machine::tensor::Pipeline;
 use crate::observe::monitor::{Monitor, Order, Scope, Sync};
+use crate::sync::tensor_pipeline::Pipeline;
 
 /// A warp of CTA 0 at a statement.
 fn who(warp: u32, lanes: u32) -> Who {

@@ -3,7 +3,7 @@
 use super::super::layout::tests::straight;
 use super::*;
 use crate::api::host::Host;
-use crate::api::launch::Launch;
+use crate::api::launch::{Launch, grid};
 use crate::fault::FaultKind;
 use crate::kernel::{KernelInfo, Wait};
 use crate::machine::Ctx;
@@ -18,9 +18,9 @@ const INFO: KernelInfo<'_> =
 /// Warp `warp` of a CTA of eight, with columns 32 to 511 allocated. Every cell tells its lane and column.
 fn with<R>(warp: u32, f: impl FnOnce(&mut Ctx<'_>) -> R) -> R {
     let (host, launch) = (Host::new(), Launch::grid(1).block(256));
-    let team = Team::new(1, 1, &launch);
-    let mut x =
-        Ctx::new((&INFO, &launch, host.options()), Monitored::by(None), Vec::new(), Global::new(Vec::new()), &team);
+    let grid = grid(&INFO, &launch, host.options());
+    let team = Team::new(1, &grid);
+    let mut x = Ctx::new(&grid, Monitored::new(None), Vec::new(), Global::new(Vec::new()), &team);
     x.residents.clusters[0].start([0; 3], 1, 256, 64, 0);
     let start = x.residents.clusters[0].ready.pop_front().unwrap();
     x.cur = start;

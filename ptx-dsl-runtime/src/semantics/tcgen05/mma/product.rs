@@ -387,7 +387,7 @@ impl TensorJob for Multiply {
         Ok(())
     }
 
-    fn pipeline(&self) -> u64 {
+    fn key(&self) -> u64 {
         let shape = (self.instruction.m / 32 * 64 + self.instruction.n / 8) as u64;
         u64::from(self.d) << 32 | shape << 8 | self.form.kind as u64
     }

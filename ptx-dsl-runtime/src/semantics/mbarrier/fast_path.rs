@@ -1,6 +1,6 @@
 //! The fast path of mbarrier waits and arrivals: one object in the CTA's own shared memory for all lanes of a warp.
 //!
-//! All other cases, and all faults, go through [`crate::semantics::mbarrier`].
+//! All other cases, and all faults, go through [`mbarrier`].
 
 use crate::fault::Fault;
 use crate::kernel::flow::{Pc, Wait};
