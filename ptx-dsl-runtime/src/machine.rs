@@ -71,7 +71,8 @@ use crate::machine::team::Team;
 use crate::memory::global::Global;
 use crate::memory::segment::{self, Segment};
 use crate::numerics::simd::InstructionSet;
-use crate::observe::monitor::{Event, Monitored, Order};
+use crate::observe::monitor::{Event, Order};
+use crate::observe::probe::Monitored;
 
 /// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
 const STACK: usize = 8 << 20;

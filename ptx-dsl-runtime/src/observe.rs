@@ -3,4 +3,5 @@
 pub mod checked;
 pub(crate) mod explore;
 pub mod monitor;
+pub(crate) mod probe;
 pub mod trace;

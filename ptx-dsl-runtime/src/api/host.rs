@@ -20,8 +20,8 @@ use crate::machine::print::Print;
 use crate::machine::schedule::ScheduleSource;
 use crate::numerics::accumulation::Numerics;
 use crate::observe::checked::Checked;
-use crate::observe::monitor::MakeMonitor;
 use crate::observe::monitor::Monitor;
+use crate::observe::probe::{MakeProbe, Probe, UserMonitor};
 
 /// Runs kernels on the CPU.
 ///
@@ -60,7 +60,7 @@ impl Host {
 
     /// A checked host: reports more faults, interprets all kernels and is slower. See [`Checked`].
     pub fn checked() -> Host<Checked> {
-        Host::with_monitor().named("Host::checked()")
+        Host::probed(Checked::default).named("Host::checked()")
     }
 }
 
@@ -151,7 +151,7 @@ impl Host<Checked> {
 
     fn with(self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
         let (options, before) = (self.options, self.make);
-        let changed = Host::monitored(move || {
+        let changed = Host::probed(move || {
             let mut checked = before();
             change(&mut checked);
             checked
@@ -190,9 +190,24 @@ impl<M: Monitor> Host<M> {
     /// A host with your own monitor, which `make` makes for each launch and for each of its host threads
     /// ([`Wants::per_thread`](crate::observe::monitor::Wants::per_thread)). An example is in [`monitor`](crate::observe::monitor).
     pub fn monitored(make: impl Fn() -> M + Send + Sync + 'static) -> Self {
+        Host::erased(make, |monitor| Box::new(UserMonitor(monitor)))
+    }
+}
+
+impl<M: 'static> Host<M> {
+    /// A host with a probe of this crate.
+    pub(crate) fn probed(make: impl Fn() -> M + Send + Sync + 'static) -> Self
+    where
+        M: Probe,
+    {
+        Host::erased(make, |probe| Box::new(probe))
+    }
+
+    /// A host whose launches are watched by what `make` makes and `erase` turns into a probe.
+    fn erased(make: impl Fn() -> M + Send + Sync + 'static, erase: fn(M) -> Box<dyn Probe>) -> Self {
         let make = Arc::new(make);
-        let monitor = make.clone();
-        Host { options: Options::new(Some(MakeMonitor(Arc::new(move || Box::new(monitor()))))), make }
+        let probe = make.clone();
+        Host { options: Options::new(Some(MakeProbe(Arc::new(move || erase(probe()))))), make }
     }
 }
 

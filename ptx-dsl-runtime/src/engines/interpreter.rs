@@ -175,9 +175,9 @@ impl machine::Code for Executable {
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
         x.scheduling.endless = EndlessGuard::interpreted(x.scheduling.has_default_budget, x.monitor.is_on());
-        let wants = x.monitor.wants();
-        let code = self.code(x.set, wants.variables);
-        if (wants.variables || wants.events)
+        let (wants, needs) = (x.monitor.wants(), x.monitor.needs());
+        let code = self.code(x.set, needs.variables);
+        if (needs.variables || wants.events)
             && let Some(monitor) = x.monitor.get()
         {
             monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());

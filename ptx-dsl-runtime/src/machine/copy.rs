@@ -8,8 +8,8 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::machine::spaces::{SharedPlace, Spaces};
 use crate::memory::address::Place;
-use crate::observe::monitor::layout::SharedBox;
 use crate::observe::monitor::order::Proxy;
+use crate::observe::probe::layout::SharedBox;
 
 /// A copy in flight.
 pub(crate) trait CopyJob: std::fmt::Debug {

@@ -118,7 +118,7 @@ impl Ctx<'_> {
     /// Claims the cluster that replaces the current one, which has ended, if nothing else is to be done first.
     fn claim_next(&mut self) -> Option<u64> {
         let s = &self.scheduling;
-        let watched = self.monitor.is_on() && !self.monitor.wants().barriers || s.steps.is_some();
+        let watched = self.monitor.is_on() && !self.monitor.needs().barriers || s.steps.is_some();
         let at_once = !watched && !s.rotate && s.always_first && self.residents.is_full() && self.async_ops.is_empty();
         if at_once { self.residents.claim(s.team) } else { None }
     }

@@ -6,7 +6,7 @@ use crate::machine::limits::{CancelHandle, Listener};
 use crate::machine::print::Print;
 use crate::machine::schedule::ScheduleSource;
 use crate::numerics::accumulation::Numerics;
-use crate::observe::monitor::MakeMonitor;
+use crate::observe::probe::MakeProbe;
 use std::sync::Arc;
 
 /// A launch that has been checked.
@@ -51,7 +51,7 @@ pub(crate) struct Grid<'l> {
     /// Do pending clusters start in order, whatever the schedule is?
     pub starts_in_order: bool,
     /// Who makes the monitors of the host threads. A plain host has none.
-    pub monitor: Option<&'l MakeMonitor>,
+    pub monitor: Option<&'l MakeProbe>,
     /// A Rust expression that repeats a fault.
     pub replay: Option<String>,
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::fault::FaultKind;
 use crate::memory::tmem::{COLUMNS, LANES, Tmem};
-use crate::observe::monitor::layout::SharedMatrix;
+use crate::observe::probe::layout::SharedMatrix;
 pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 
 /// A CTA as an operation sees it.

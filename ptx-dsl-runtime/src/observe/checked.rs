@@ -39,12 +39,13 @@ use crate::fault::{FaultKind, TooWeak};
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use crate::memory::address::Place;
-use crate::observe::monitor::layout::{SharedBox, SharedMatrix};
-use crate::observe::monitor::weak::WeakMemory;
 use crate::observe::monitor::{
-    Access, Finding, Groups, LastWrite, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, TensorWord, Wants,
-    Who,
+    Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, TensorAccess, Wants, Who,
 };
+use crate::observe::probe::TensorWord;
+use crate::observe::probe::layout::{SharedBox, SharedMatrix};
+use crate::observe::probe::weak::WeakMemory;
+use crate::observe::probe::{LastWrite, Needs, Pieces, Probe};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use heap::Heap;
@@ -129,7 +130,7 @@ impl Default for Checked {
 
 impl Monitor for Checked {
     fn wants(&self) -> Wants {
-        Wants { apart: false, read_only: false, variables: true, barriers: true, ..Wants::default() }
+        Wants { apart: false, read_only: false, ..Wants::default() }
     }
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
@@ -137,10 +138,6 @@ impl Monitor for Checked {
         self.lines = kernel.sites.iter().map(|site| site.line).collect();
         let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
         self.used_bytes = masks.collect();
-    }
-
-    fn variables(&mut self, variables: Arc<Variables>) {
-        self.variables = variables;
     }
 
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
@@ -187,39 +184,6 @@ impl Monitor for Checked {
         }
     }
 
-    fn unwritten(&mut self, a: &Access) -> u64 {
-        let unused = !self.used(a);
-        match a.place {
-            Place::Shared { rank, offset } => {
-                let undefined = self.undefined_bytes(a).map_or(0, |(bytes, _)| bytes);
-                unused | undefined | self.unwritten_bytes(a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
-            }
-            Place::Local { offset } => unused | self.local.unwritten(a, offset),
-            _ => 0,
-        }
-    }
-
-    fn last_write(&mut self, place: Place, who: Who) -> LastWrite {
-        self.written_last(place, who.slot)
-    }
-
-    fn undefined(&mut self, a: &Access, origin: u32) {
-        match (a.place, memory_of(a)) {
-            (Place::Local { offset }, _) => self.local.forget(a, offset),
-            (_, Some((memory, at))) => self.undefined.store(memory, at, a.bytes, origin),
-            _ => {}
-        }
-    }
-
-    fn undefined_bytes(&mut self, a: &Access) -> Option<(u64, u32)> {
-        let (memory, at) = memory_of(a)?;
-        self.undefined.of(memory, at, a.bytes)
-    }
-
-    fn heap(&mut self, segment: usize, block: Range<u64>, allocated: bool) {
-        self.block(segment, block, allocated);
-    }
-
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
         let is_undefined =
             !self.undefined.is_empty() && memory_of(a).is_some_and(|at| self.undefined.meets(a, at, offsets));
@@ -234,18 +198,6 @@ impl Monitor for Checked {
             Place::Const { .. } | Place::Param { .. } => true,
             Place::Local { .. } => false,
         }
-    }
-
-    fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
-        !self.may_be_undefined(a) && self.all_warps(a, pieces)
-    }
-
-    fn chain(&mut self, a: &Access, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
-        !self.may_be_undefined(a) && self.all_warps_of_chain(a, pieces, others)
-    }
-
-    fn barrier(&mut self, who: Who, warps: u32) {
-        self.threads.meet_all(who.slot, who.rank, warps);
     }
 
     fn sync(&mut self, what: Sync, order: Order, who: Who) -> Result<(), FaultKind> {
@@ -336,40 +288,8 @@ impl Monitor for Checked {
         Ok(())
     }
 
-    fn test(&mut self, offset: u32, phase: (u64, bool), order: Order, who: Who) -> bool {
-        self.test_at_once((who.slot, who.rank, offset), phase, order, who)
-    }
-
-    fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
-        self.weak.is_some().then_some(self)
-    }
-
     fn tensor(&mut self, access: &TensorAccess<'_>, who: Who) -> Result<(), FaultKind> {
         self.tensor_access(access, who)
-    }
-
-    fn tensor_word(&mut self, who: Who, rank: u32, lane: usize, column: usize) -> TensorWord {
-        self.tensor.word(who.slot, rank, lane, column)
-    }
-
-    fn writes_box(&mut self, of: &SharedBox, copy: u64, who: Who) {
-        self.box_written(*of, copy, who);
-    }
-
-    fn reads_box(&mut self, of: &SharedBox, who: Who) -> Result<(), FaultKind> {
-        self.box_read(of, who)
-    }
-
-    fn writes_rows(&mut self, rows: &[u32], who: Who) {
-        self.rows_written(rows, who);
-    }
-
-    fn reads_matrix(&mut self, matrix: &SharedMatrix, rank: u32, who: Who) -> Result<(), FaultKind> {
-        self.matrix_read(matrix, rank, who)
-    }
-
-    fn reads_rows(&mut self, matrix: u32, rows: &[u32], who: Who) -> Result<(), FaultKind> {
-        self.rows_read(matrix, rows, who)
     }
 
     fn finding(&mut self, kind: &FaultKind, who: Who) -> Finding {
@@ -403,6 +323,93 @@ impl Monitor for Checked {
             Ok(_) => Finding::Ends,
             Err(number) => Finding::Alike(number),
         }
+    }
+}
+
+impl Probe for Checked {
+    fn needs(&self) -> Needs {
+        Needs { variables: true, barriers: true }
+    }
+
+    fn variables(&mut self, variables: Arc<Variables>) {
+        self.variables = variables;
+    }
+
+    fn unwritten(&mut self, a: &Access) -> u64 {
+        let unused = !self.used(a);
+        match a.place {
+            Place::Shared { rank, offset } => {
+                let undefined = self.undefined_bytes(a).map_or(0, |(bytes, _)| bytes);
+                unused | undefined | self.unwritten_bytes(a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
+            }
+            Place::Local { offset } => unused | self.local.unwritten(a, offset),
+            _ => 0,
+        }
+    }
+
+    fn tensor_word(&mut self, who: Who, rank: u32, lane: usize, column: usize) -> TensorWord {
+        self.tensor.word(who.slot, rank, lane, column)
+    }
+
+    fn undefined(&mut self, a: &Access, origin: u32) {
+        match (a.place, memory_of(a)) {
+            (Place::Local { offset }, _) => self.local.forget(a, offset),
+            (_, Some((memory, at))) => self.undefined.store(memory, at, a.bytes, origin),
+            _ => {}
+        }
+    }
+
+    fn undefined_bytes(&mut self, a: &Access) -> Option<(u64, u32)> {
+        let (memory, at) = memory_of(a)?;
+        self.undefined.of(memory, at, a.bytes)
+    }
+
+    fn heap(&mut self, segment: usize, block: Range<u64>, allocated: bool) {
+        self.block(segment, block, allocated);
+    }
+
+    fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
+        !self.may_be_undefined(a) && self.all_warps(a, pieces)
+    }
+
+    fn chain(&mut self, a: &Access, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
+        !self.may_be_undefined(a) && self.all_warps_of_chain(a, pieces, others)
+    }
+
+    fn barrier(&mut self, who: Who, warps: u32) {
+        self.threads.meet_all(who.slot, who.rank, warps);
+    }
+
+    fn test(&mut self, offset: u32, phase: (u64, bool), order: Order, who: Who) -> bool {
+        self.test_at_once((who.slot, who.rank, offset), phase, order, who)
+    }
+
+    fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
+        self.weak.is_some().then_some(self)
+    }
+
+    fn writes_box(&mut self, of: &SharedBox, copy: u64, who: Who) {
+        self.box_written(*of, copy, who);
+    }
+
+    fn reads_box(&mut self, of: &SharedBox, who: Who) -> Result<(), FaultKind> {
+        self.box_read(of, who)
+    }
+
+    fn writes_rows(&mut self, rows: &[u32], who: Who) {
+        self.rows_written(rows, who);
+    }
+
+    fn reads_matrix(&mut self, matrix: &SharedMatrix, rank: u32, who: Who) -> Result<(), FaultKind> {
+        self.matrix_read(matrix, rank, who)
+    }
+
+    fn reads_rows(&mut self, matrix: u32, rows: &[u32], who: Who) -> Result<(), FaultKind> {
+        self.rows_read(matrix, rows, who)
+    }
+
+    fn last_write(&mut self, place: Place, who: Who) -> LastWrite {
+        self.written_last(place, who.slot)
     }
 }
 

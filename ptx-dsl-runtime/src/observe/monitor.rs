@@ -115,30 +115,21 @@
 //! `examples/monitor.rs` in the repository runs such monitors.
 
 mod event;
-#[doc(hidden)]
-pub mod layout;
-mod monitored;
 pub(crate) mod order;
 mod sync;
 mod tensor;
-#[doc(hidden)]
-pub mod weak;
 
-use crate::fault::{FaultKind, ThreadId};
+use crate::fault::FaultKind;
 use crate::kernel::KernelInfo;
-use crate::kernel::variables::Variables;
-use layout::{SharedBox, SharedMatrix};
-use std::sync::Arc;
 
 pub use crate::kernel::flow::Wait;
-pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 pub use crate::memory::address::Place;
+pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 pub use event::Event;
-pub(crate) use monitored::{MakeMonitor, Monitored};
 pub use order::{Order, Proxy, ProxyFence};
 pub use ptx_dsl_isa::scope::Scope;
 pub use sync::Sync;
-pub use tensor::{TensorAccess, TensorArea, TensorBy, TensorWord};
+pub use tensor::{TensorAccess, TensorArea, TensorBy};
 
 /// Who makes an access.
 ///
@@ -235,28 +226,6 @@ pub struct Who {
     pub lanes: u32,
 }
 
-/// The last write to a place.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LastWrite {
-    /// The monitor does not know.
-    Unknown,
-    /// No thread of the launch has.
-    Nobody,
-    /// This one has.
-    By(Writer),
-}
-
-/// A thread that has written.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Writer {
-    /// The statement.
-    pub site: u32,
-    /// The thread, without its `%tid`.
-    pub thread: ThreadId,
-}
-
 /// What becomes of a launch after a monitor has returned `Err`.
 ///
 /// [Example](crate::observe::monitor).
@@ -304,20 +273,6 @@ impl Offsets<'_> {
     }
 }
 
-/// Where neighbouring warps access memory, each of them with all lanes: pieces of neighbouring lanes.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pieces {
-    /// How many.
-    pub count: u32,
-    /// Lanes of each: 8, 16 or 32.
-    pub lanes: u32,
-    /// From lane to lane: the size of an access, or 0.
-    pub step: u32,
-    /// From piece to piece.
-    pub distance: i64,
-}
-
 /// What a monitor wants to see, and how warps then run.
 ///
 /// ```
@@ -338,18 +293,11 @@ pub struct Wants {
     pub read_only: bool,
     /// The machine tells it [`Event`]s. This costs time. By default false.
     pub events: bool,
-    /// It is told which variable each statement accesses.
-    #[doc(hidden)]
-    pub variables: bool,
-    /// It is told of a barrier of all threads of a CTA once, and need not see the end of a cluster of one CTA.
-    #[doc(hidden)]
-    pub barriers: bool,
 }
 
 impl Wants {
     /// Without a monitor.
-    const NOTHING: Wants =
-        Wants { per_thread: true, apart: false, read_only: false, events: false, variables: false, barriers: false };
+    pub(crate) const NOTHING: Wants = Wants { per_thread: true, apart: false, read_only: false, events: false };
 }
 
 impl Default for Wants {
@@ -372,100 +320,24 @@ pub trait Monitor: 'static {
     }
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
     fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
-    /// The variables of the kernel, if it wants them or events, before it begins.
-    #[doc(hidden)]
-    fn variables(&mut self, _: Arc<Variables>) {}
     /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for this many threads each.
     fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]], _threads: u32) {}
     /// A load or store, before it happens.
     fn memory(&mut self, _: Access) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// The bytes of a load that nothing has written, or that it does not use, a bit each, after [`Monitor::memory`] has found some.
-    #[doc(hidden)]
-    fn unwritten(&mut self, _: &Access) -> u64 {
-        0
-    }
-    /// What this lane and column of the Tensor Memory of a CTA hold, of which [`Monitor::tensor`] has told.
-    #[doc(hidden)]
-    fn tensor_word(&mut self, _: Who, _rank: u32, _lane: usize, _column: usize) -> TensorWord {
-        TensorWord::Written
-    }
-    /// What a thread has just stored is an undefined value with this number.
-    #[doc(hidden)]
-    fn undefined(&mut self, _: &Access, _origin: u32) {}
-    /// The bytes of an access that hold such values, a bit each, and the number of one of them. Of more than 64 bytes, all of them or none.
-    #[doc(hidden)]
-    fn undefined_bytes(&mut self, _: &Access) -> Option<(u64, u32)> {
-        None
-    }
-    /// A block of a segment of global memory, which `malloc` uses, is allocated, or free again.
-    #[doc(hidden)]
-    fn heap(&mut self, _segment: usize, _block: std::ops::Range<u64>, _allocated: bool) {}
     /// Loads, stores or additions of several lanes of a warp: `first` is that of the lowest of the lanes [`Access::who`]. True if it
     /// has seen them all; otherwise it is told of each.
     fn warp(&mut self, _first: &Access, _: Offsets<'_>) -> bool {
         false
     }
-    /// Weak loads or stores of warps from that of `first` on, which is the access of the first lane. True if it has seen them all;
-    /// otherwise it is told of each warp.
-    #[doc(hidden)]
-    fn warps(&mut self, _first: &Access, _: &Pieces) -> bool {
-        false
-    }
-    /// The same for loads of more than one statement: those after that of `first` have their sites, and places this many bytes from
-    /// that of `first`.
-    #[doc(hidden)]
-    fn chain(&mut self, _first: &Access, _: &Pieces, _others: &[(u32, i32)]) -> bool {
-        false
-    }
-    /// All threads of a CTA, which are this many warps, pass a barrier, if it wants to be told so.
-    #[doc(hidden)]
-    fn barrier(&mut self, _: Who, _warps: u32) {}
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// Lanes of a warp test one mbarrier object of their CTA, at this place: the phase of a parity is complete or not. True if it has seen
-    /// that; otherwise it is told of each synchronisation.
-    #[doc(hidden)]
-    fn test(&mut self, _offset: u32, _phase: (u64, bool), _order: Order, _: Who) -> bool {
-        false
-    }
-    /// Who chooses the stores from which strong loads read. `None`: they read what memory has.
-    #[doc(hidden)]
-    fn weak(&mut self) -> Option<&mut dyn weak::WeakMemory> {
-        None
-    }
     /// An access to Tensor Memory.
     fn tensor(&mut self, _: &TensorAccess<'_>, _: Who) -> Result<(), FaultKind> {
         Ok(())
-    }
-    /// A copy with this number starts to write a box of a tensor to shared memory.
-    #[doc(hidden)]
-    fn writes_box(&mut self, _: &SharedBox, _copy: u64, _: Who) {}
-    /// A copy starts to read a box of a tensor in shared memory.
-    #[doc(hidden)]
-    fn reads_box(&mut self, _: &SharedBox, _: Who) -> Result<(), FaultKind> {
-        Ok(())
-    }
-    /// `stmatrix` has written the rows of a matrix to these places of the CTA's shared memory.
-    #[doc(hidden)]
-    fn writes_rows(&mut self, _rows: &[u32], _: Who) {}
-    /// An operation reads a matrix in the shared memory of the CTA with this rank.
-    #[doc(hidden)]
-    fn reads_matrix(&mut self, _: &SharedMatrix, _rank: u32, _: Who) -> Result<(), FaultKind> {
-        Ok(())
-    }
-    /// `ldmatrix` reads the rows of its matrix with this number at these places of the CTA's shared memory.
-    #[doc(hidden)]
-    fn reads_rows(&mut self, _matrix: u32, _rows: &[u32], _: Who) -> Result<(), FaultKind> {
-        Ok(())
-    }
-    /// The last write to a place of the launch that a thread reads.
-    #[doc(hidden)]
-    fn last_write(&mut self, _: Place, _: Who) -> LastWrite {
-        LastWrite::Unknown
     }
     /// What becomes of the launch after this fault of a thread?
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {

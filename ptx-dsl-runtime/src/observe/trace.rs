@@ -24,6 +24,7 @@ use crate::kernel::KernelInfo;
 use crate::kernel::flow::Wait;
 use crate::kernel::variables::Variables;
 use crate::observe::monitor::{Event, Monitor, Order, Sync, Wants, Who};
+use crate::observe::probe::Probe;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use timeline::TURN;
@@ -104,10 +105,6 @@ impl Monitor for Tracer {
         self.statements = (0..).map_while(|site| kernel.at(site)).collect();
     }
 
-    fn variables(&mut self, variables: Arc<Variables>) {
-        self.tracks.name(variables);
-    }
-
     fn sync(&mut self, what: Sync, _: Order, who: Who) -> Result<(), FaultKind> {
         match what {
             Sync::MbarrierInit { rank, offset } => {
@@ -140,6 +137,12 @@ impl Monitor for Tracer {
             Event::Phase { slot, rank, offset, .. } => self.phase_completes((slot, rank, offset)),
             Event::Ends { failed } => self.ends(failed),
         }
+    }
+}
+
+impl Probe for Tracer {
+    fn variables(&mut self, variables: Arc<Variables>) {
+        self.tracks.name(variables);
     }
 }
 

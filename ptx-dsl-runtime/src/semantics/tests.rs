@@ -5,11 +5,11 @@
 
 use super::clusterlaunchcontrol as clc;
 use super::*;
-use crate::numerics::qual::q;
-use crate::sync::cluster_launch::encode;
 use crate::api::launch::{Error, Launch, launch_compiled as launch, slice_mut};
 use crate::engines::compiled::{CompiledKernel, Kernel};
 use crate::kernel::{Flow, KernelInfo, Next, ParamInfo, Pc, Site};
+use crate::numerics::qual::q;
+use crate::sync::cluster_launch::encode;
 /// Where the windows start.
 const LOCAL: u64 = 2;
 const SHARED: u64 = 1;

@@ -7,7 +7,7 @@ use crate::machine::grid::TensorRules;
 use crate::machine::print::Print;
 use crate::machine::schedule::ScheduleSource;
 use crate::numerics::accumulation::Numerics;
-use crate::observe::monitor::MakeMonitor;
+use crate::observe::probe::MakeProbe;
 
 /// The options of a host.
 #[derive(Debug, Clone)]
@@ -25,11 +25,11 @@ pub struct Options {
     pub(crate) expression: &'static str,
     pub(crate) print: Print,
     /// A plain host has none.
-    pub(crate) monitor: Option<MakeMonitor>,
+    pub(crate) monitor: Option<MakeProbe>,
 }
 
 impl Options {
-    pub(super) fn new(monitor: Option<MakeMonitor>) -> Self {
+    pub(super) fn new(monitor: Option<MakeProbe>) -> Self {
         Options {
             schedule: ScheduleSource::RoundRobin,
             record: false,

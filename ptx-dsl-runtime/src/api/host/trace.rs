@@ -8,7 +8,7 @@ impl Host {
     /// A host that traces: [`Host::timeline`] then is the timeline of its last launch. It interprets kernels on one thread.
     pub fn trace() -> Host<Tracer> {
         let result: Arc<Mutex<Timeline>> = Arc::default();
-        Host::monitored(move || Tracer::to(result.clone())).named("Host::trace()")
+        Host::probed(move || Tracer::to(result.clone())).named("Host::trace()")
     }
 }
 

@@ -23,7 +23,7 @@ use crate::fault::Fault;
 use crate::memory::address::{AddrSpace, names_local};
 use crate::memory::scattered::Scattered;
 use crate::numerics::simd::InstructionSet;
-use crate::observe::monitor::Pieces;
+use crate::observe::probe::Pieces;
 use crate::semantics::Done;
 use access::extended;
 use pieces::Pieced;

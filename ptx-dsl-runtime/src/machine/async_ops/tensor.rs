@@ -7,8 +7,8 @@ use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
 use crate::memory::address::Place;
-use crate::observe::monitor::layout::name_matrix;
 use crate::observe::monitor::{Agent, By, Order, Sync, TensorArea, TensorBy};
+use crate::observe::probe::layout::name_matrix;
 use crate::sync::mbarrier::{self, Arrive};
 
 const ORDER: &str = "9.7.16.6";

@@ -234,7 +234,7 @@ impl Ctx<'_> {
     /// otherwise a barrier is a scheduling point. And not with monitors that see each warp.
     #[inline(always)]
     pub fn pass_barrier(&mut self, id: u32) -> bool {
-        let watched = self.monitor.is_on() && !self.monitor.wants().barriers || self.scheduling.steps.is_some();
+        let watched = self.monitor.is_on() && !self.monitor.needs().barriers || self.scheduling.steps.is_some();
         if watched || !self.scheduling.always_first || self.cur.mask != u32::MAX || self.cur.resumed {
             return false;
         }

@@ -7,7 +7,8 @@ use crate::machine::ctx::Ctx;
 use crate::memory::address::{AddrSpace, Place, decode};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::simd::{InstructionSet, dispatch};
-use crate::observe::monitor::{Access, By, Offsets, Pieces, Proxy};
+use crate::observe::monitor::{Access, By, Offsets, Proxy};
+use crate::observe::probe::Pieces;
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
@@ -58,7 +59,7 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor that warps from `warp` on load from shared memory in several statements, the first of them the current one.
-    /// See [`Monitor::chain`](crate::observe::monitor::Monitor::chain).
+    /// See [`Probe::chain`](crate::observe::probe::Probe::chain).
     pub(crate) fn tell_chain(
         &mut self,
         addr: u64,
@@ -107,7 +108,7 @@ impl Ctx<'_> {
                 Ok(window) => (offset.into(), 0, window.len()),
                 Err(_) => return false,
             },
-            Place::Const { offset } if self.monitor.wants().variables => {
+            Place::Const { offset } if self.monitor.needs().variables => {
                 (offset, 0, self.geometry.info.const_image.len())
             }
             Place::Const { .. } | Place::Param { .. } => return true,
@@ -143,10 +144,9 @@ impl Ctx<'_> {
         lanes: u32,
         offsets: Offsets<'_>,
     ) -> bool {
-        let wants = self.monitor.wants();
         match place {
             Place::Global { segment, .. } if self.is_unseen(segment, write) => return true,
-            Place::Const { .. } if wants.variables => {}
+            Place::Const { .. } if self.monitor.needs().variables => {}
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
             _ => {}

@@ -5,8 +5,8 @@ use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
 use crate::memory::address::{AddrSpace, Place, decode};
-use crate::observe::monitor::layout::{SharedBox, SharedMatrix};
 use crate::observe::monitor::{Access, Agent, By, Event, Finding, Order, Proxy, Sync, Who};
+use crate::observe::probe::layout::{SharedBox, SharedMatrix};
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {

@@ -3,8 +3,8 @@
 
 use crate::machine::ctx::Ctx;
 use crate::memory::address::Place;
-use crate::observe::monitor::weak::{Bytes, WeakMemory};
 use crate::observe::monitor::{Access, By, Proxy};
+use crate::observe::probe::weak::{Bytes, WeakMemory};
 
 impl Ctx<'_> {
     /// What a load reads. `latest` is what memory has.

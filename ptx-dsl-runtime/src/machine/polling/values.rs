@@ -5,7 +5,7 @@ use crate::machine::body::PolledRead;
 use crate::machine::ctx::Ctx;
 use crate::memory::address::{AddrSpace, FIRST_BUFFER, Place, resolve};
 use crate::numerics::qual::Ty;
-use crate::observe::monitor::{LastWrite, Writer};
+use crate::observe::probe::{LastWrite, Writer};
 
 /// The segment of the variables of the module.
 const MODULE: usize = 1;

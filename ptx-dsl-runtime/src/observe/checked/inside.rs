@@ -5,7 +5,8 @@ use crate::fault::FaultKind;
 use crate::memory::address::{self, Place};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::simd::{best, dispatch};
-use crate::observe::monitor::{Access, Offsets, Pieces};
+use crate::observe::monitor::{Access, Offsets};
+use crate::observe::probe::Pieces;
 
 /// The segment of the module's variables.
 const MODULE: usize = address::MODULE as usize;

@@ -16,7 +16,7 @@ use crate::memory::tensor_map::{ElementType, Swizzle as MapSwizzle};
 use crate::numerics::matrix::format::Format;
 use crate::numerics::matrix::shared::Swizzle;
 use crate::observe::monitor::Who;
-use crate::observe::monitor::layout::{DescriptorOf, SharedBox, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedBox, SharedMatrix};
 use crate::semantics::tensor::swizzle::permute;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;

@@ -6,7 +6,8 @@ use super::misses::Event;
 use super::shadow::{Memory, Record};
 use super::what::What;
 use crate::fault::{FaultKind, NearMiss, Race, Side, Strength, ThreadId};
-use crate::observe::monitor::{Access, LastWrite, Place, Proxy, Who, Writer};
+use crate::observe::monitor::{Access, Place, Proxy, Who};
+use crate::observe::probe::{LastWrite, Writer};
 
 impl Checked {
     #[cold]

@@ -25,7 +25,7 @@ use super::actor::Actor;
 use super::operations::{Operations, View};
 use super::threads::Warp;
 use super::what::What;
-use crate::observe::monitor::Pieces;
+use crate::observe::probe::Pieces;
 use atomics::Atomics;
 use blocks::CELLS;
 use event::Event;

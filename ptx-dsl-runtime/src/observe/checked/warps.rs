@@ -6,7 +6,8 @@ use super::shadow::{Memory, Record};
 use super::threads::Warp;
 use super::what::What;
 use crate::memory::address::Place;
-use crate::observe::monitor::{Access, Pieces, Who};
+use crate::observe::monitor::{Access, Who};
+use crate::observe::probe::Pieces;
 
 impl Checked {
     /// Weak accesses by all lanes. False if there is more to it than that nothing is wrong: then each warp comes by itself.

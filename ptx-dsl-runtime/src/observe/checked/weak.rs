@@ -15,8 +15,8 @@ use super::messages::{Issuer, Message};
 use super::shadow::Memory;
 use super::threads::{Fenced, Warp, join_fenced};
 use crate::memory::address::Place;
-use crate::observe::monitor::weak::{Bytes, WeakMemory};
 use crate::observe::monitor::{Access, Who};
+use crate::observe::probe::weak::{Bytes, WeakMemory};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A memory and an offset.

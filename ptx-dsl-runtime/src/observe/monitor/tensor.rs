@@ -19,18 +19,6 @@ pub struct TensorArea {
     pub operand: &'static str,
 }
 
-/// What a word of Tensor Memory holds.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TensorWord {
-    /// A value.
-    Written,
-    /// What nothing has written.
-    Unwritten,
-    /// What nothing has written, with sums of `tcgen05.mma` that read D.
-    OnlyAdded,
-}
-
 /// Who accesses Tensor Memory.
 ///
 /// [Example](crate::observe::monitor).

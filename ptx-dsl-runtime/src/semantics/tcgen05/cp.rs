@@ -9,7 +9,7 @@ use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::memory::{little_endian, tmem};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
-use crate::observe::monitor::layout::{DescriptorOf, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedMatrix};
 use crate::semantics::active;
 use crate::semantics::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, wrong};
 

@@ -8,7 +8,7 @@ use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
 use crate::memory::address::Place;
 use crate::memory::tensor_map::{ElementType, Fill, Swizzle};
 use crate::observe::monitor::Proxy;
-use crate::observe::monitor::layout::SharedBox;
+use crate::observe::probe::layout::SharedBox;
 use crate::semantics::bulk::reduction::Reduction;
 
 /// The bytes of the longest row: 256 elements of 8 bytes.

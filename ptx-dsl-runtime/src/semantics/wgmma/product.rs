@@ -11,7 +11,7 @@ use crate::numerics::matrix::model::{Model, least_exponent};
 use crate::numerics::matrix::shared::{Major, Shared};
 use crate::numerics::matrix::tile::Tile;
 use crate::numerics::qual::{Q, Ty, q};
-use crate::observe::monitor::layout::{DescriptorOf, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedMatrix};
 use crate::semantics::matrix::arithmetic::{Arithmetic, Machine};
 use crate::semantics::matrix::gather::{self, bytes, gather};
 use crate::semantics::matrix::sparse::{Elements, Metadata};

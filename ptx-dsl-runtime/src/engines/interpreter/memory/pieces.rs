@@ -10,7 +10,7 @@ use crate::memory::address::AddrSpace;
 use crate::memory::prefetch::{DISTANCE, prefetch};
 use crate::numerics::lanes::Word;
 use crate::numerics::simd::InstructionSet;
-use crate::observe::monitor::{self};
+use crate::observe::probe;
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
 use std::ops::Range;
@@ -115,7 +115,7 @@ impl Pieces {
     }
 
     /// The accesses of whole warps for monitors, if the pieces are at one distance.
-    pub fn even(&self, warps: usize) -> Option<monitor::Pieces> {
+    pub fn even(&self, warps: usize) -> Option<probe::Pieces> {
         let distance = match self.next {
             Next::Distance(distance) => distance,
             // within one row of threads
@@ -124,7 +124,7 @@ impl Pieces {
             Next::Rows { .. } => return None,
         };
         let (count, lanes) = ((warps * self.per_warp()) as u32, self.lanes as u32);
-        Some(monitor::Pieces { count, lanes, step: self.step as u32, distance: distance as i64 })
+        Some(probe::Pieces { count, lanes, step: self.step as u32, distance: distance as i64 })
     }
 
     /// Tells the monitor of the accesses of whole warps.

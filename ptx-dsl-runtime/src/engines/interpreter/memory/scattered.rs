@@ -10,7 +10,7 @@ use crate::memory::scattered::follow;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::Word;
 use crate::numerics::simd::InstructionSet;
-use crate::observe::monitor::Pieces;
+use crate::observe::probe::Pieces;
 use crate::semantics::Done;
 use ptx_dsl_isa::image::Register;
 

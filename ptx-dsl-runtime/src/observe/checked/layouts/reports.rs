@@ -3,7 +3,7 @@
 use super::{Piece, Written, swizzle_of};
 use crate::fault::{FaultKind, MatrixLayout, WrittenBox};
 use crate::memory::tensor_map::{ElementType, Swizzle};
-use crate::observe::monitor::layout::{DescriptorOf, SharedBox, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedBox, SharedMatrix};
 
 /// A swizzle.
 fn words(swizzle: Swizzle) -> &'static str {

@@ -10,7 +10,7 @@ use crate::fault::FaultKind;
 use crate::observe::checked::actor::Actor;
 use crate::observe::checked::shadow::{Memory, Record};
 use crate::observe::monitor::Who;
-use crate::observe::monitor::layout::{DescriptorOf, SharedBox, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedBox, SharedMatrix};
 use crate::semantics::tensor::swizzle::permute;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;

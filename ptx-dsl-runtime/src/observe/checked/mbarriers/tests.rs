@@ -4,6 +4,7 @@ use super::Bytes;
 use crate::fault::FaultKind;
 use crate::observe::checked::Checked;
 use crate::observe::monitor::{Monitor, Order, Scope, Sync, Who};
+use crate::observe::probe::Probe;
 
 fn checked() -> Checked {
     let mut m = Checked::default();

@@ -5,7 +5,7 @@ use super::stripe::{Extent, LINE, Stripe};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::simd::{best, dispatch};
 use crate::observe::checked::actor::COPIES;
-use crate::observe::monitor::Pieces;
+use crate::observe::probe::Pieces;
 
 /// Accesses of one statement at one time: pieces of memory, each accessed by neighbouring lanes of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

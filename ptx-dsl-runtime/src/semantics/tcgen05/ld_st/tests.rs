@@ -10,7 +10,7 @@ use crate::machine::Ctx;
 use crate::machine::team::Team;
 use crate::memory::global::Global;
 use crate::numerics::qual::{Qualifier, Ty};
-use crate::observe::monitor::Monitored;
+use crate::observe::probe::Monitored;
 
 const INFO: KernelInfo<'_> =
     KernelInfo { name: "warp", file: "warp.rs", shared_size: 64, target: "sm_100a", ..KernelInfo::NONE };

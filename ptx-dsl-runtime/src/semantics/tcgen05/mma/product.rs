@@ -14,7 +14,7 @@ use crate::numerics::matrix::model::{Model, To, least_exponent};
 use crate::numerics::matrix::plain::{dense, sparse};
 use crate::numerics::matrix::tile::Tile;
 use crate::numerics::simd::InstructionSet;
-use crate::observe::monitor::layout::{DescriptorOf, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedMatrix};
 use crate::semantics::matrix::gather::{bytes, gather, pieces};
 use crate::semantics::tcgen05::descriptor::Major;
 use crate::semantics::tcgen05::descriptor::Shared;

@@ -1,0 +1,57 @@
+//! Whether a probe watches a launch. Its type is erased, so that the machine and the interpreter are compiled once, in this crate.
+
+use super::{Needs, Probe};
+use crate::observe::monitor::Wants;
+use std::fmt;
+use std::sync::Arc;
+
+/// The probe of a launch on one host thread, or none.
+pub(crate) struct Monitored {
+    probe: Option<Box<dyn Probe>>,
+    wants: Wants,
+    needs: Needs,
+}
+
+impl Monitored {
+    /// A launch with a new probe, or with none.
+    pub fn new(make: Option<&MakeProbe>) -> Monitored {
+        let probe = make.map(|make| make.0());
+        let wants = probe.as_ref().map_or(Wants::NOTHING, |probe| probe.wants());
+        let needs = probe.as_ref().map_or(Needs::default(), |probe| probe.needs());
+        Monitored { probe, wants, needs }
+    }
+
+    /// Is there a probe?
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        self.probe.is_some()
+    }
+
+    /// What the probe wants to see.
+    #[inline(always)]
+    pub fn wants(&self) -> Wants {
+        self.wants
+    }
+
+    /// What the probe needs to see beyond that.
+    #[inline(always)]
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// The probe, if there is one.
+    #[inline(always)]
+    pub fn get(&mut self) -> Option<&mut dyn Probe> {
+        Some(&mut **self.probe.as_mut()?)
+    }
+}
+
+/// Makes the probe of a launch.
+#[derive(Clone)]
+pub(crate) struct MakeProbe(pub Arc<dyn Fn() -> Box<dyn Probe> + Send + Sync>);
+
+impl fmt::Debug for MakeProbe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeProbe")
+    }
+}
