@@ -61,7 +61,7 @@ pub struct Fault {
     pub object: Option<Object>,
     /// The PTX statement at fault, if known.
     pub at: Option<At>,
-    /// Of threads that wait: the first statement of the part of the kernel that a branch has chosen for them, such as that of a producer.
+    /// For threads that wait: the first statement of the part of the kernel that a branch has chosen for them, such as that of a producer.
     pub role: Option<At>,
     /// The calls that led there, the innermost first, at most eight. Empty on the compiled engine.
     pub callers: Vec<At>,
@@ -71,7 +71,7 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// The registers that the statement has read in this thread.
     pub registers: Vec<RegisterValue>,
-    /// Of a load from memory that nothing has written: what the value is used as, and by which statement.
+    /// For a load from memory that nothing has written: what the value is used as, and by which statement.
     pub used: Option<String>,
     /// How to reproduce the fault, if the schedule matters: a Rust expression of a host with a seed or a schedule.
     pub replay: Option<String>,

@@ -14,7 +14,7 @@ macro_rules! semantics {
         pub const SEMANTICS: &[(ptx_dsl_isa::opcode::Opcode, &str)] =
             &[$((ptx_dsl_isa::opcode::Opcode::of($opcode), stringify!($function)),)*];
 
-        /// The same with the functions, for the interpreter.
+        /// The opcodes with their functions, for the interpreter.
         pub(crate) fn calls() -> Vec<(ptx_dsl_isa::opcode::Opcode, $crate::semantics::Call)> {
             vec![$((
                 ptx_dsl_isa::opcode::Opcode::of($opcode),
@@ -59,7 +59,7 @@ pub(crate) enum Call {
     Lane(Lane),
     /// For the active lanes of a warp: sources, destinations.
     Warp(OnWarp<()>),
-    /// The same; the warp may wait.
+    /// For the active lanes of a warp, which may wait.
     Block(OnWarp<crate::kernel::Flow>),
     /// As `Block`, of registers as wide as they are.
     Registers(OnRegisters),
@@ -68,7 +68,7 @@ pub(crate) enum Call {
 /// A function of sources and destinations, for the active lanes of a warp.
 pub(crate) type OnWarp<R> = fn(&mut Ctx<'_>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<R, Box<Fault>>;
 
-/// The same with registers as wide as they are.
+/// A function of registers as wide as they are.
 pub(crate) type OnRegisters =
     fn(&mut Ctx<'_>, Q, &[Source<'_>], &mut [Destination<'_>]) -> Result<crate::kernel::Flow, Box<Fault>>;
 
@@ -146,7 +146,7 @@ fn shared_object(
     Ok((rank, offset))
 }
 
-/// As [`shared_object`], and it must be the executing CTA's own.
+/// The offset of an object aligned to `align` that must be in the executing CTA's own shared memory.
 fn own_shared_object(
     x: &Ctx<'_>,
     space: AddrSpace,

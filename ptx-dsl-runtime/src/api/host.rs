@@ -293,7 +293,7 @@ impl<M> Host<M> {
         self.print_bytes(move |text| function(&String::from_utf8_lossy(text)))
     }
 
-    /// The same, with the bytes that the kernels print, in any encoding.
+    /// As [`Host::print`], with the bytes that the kernels print, in any encoding.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;

@@ -31,7 +31,7 @@ pub fn launch<K: Kernel, M>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]
     kernel(K::INFO, K::compiled(), host.options(), launch, args)
 }
 
-/// The same without types.
+/// [`launch`] without types: it is compiled once.
 fn kernel(
     info: &'static KernelInfo<'static>,
     compiled: Option<Compiled>,
@@ -91,7 +91,7 @@ pub fn launch_image<M>(
     loaded(info, image, host.options(), launch, args)
 }
 
-/// The same without types.
+/// [`launch_image`] without types: it is compiled once.
 fn loaded(
     info: &KernelInfo<'_>,
     image: &Executable,

@@ -53,7 +53,7 @@ pub enum Parts {
     Integer,
     /// A floating-point number of this PTX type, without the dot.
     Float(&'static str),
-    /// So many of these.
+    /// An array of this many values.
     Array(usize, &'static Shape),
     /// Fields.
     Fields(&'static [Field]),

@@ -29,7 +29,7 @@ pub fn load<T: Scattered, const D: usize>(
     slow_load(x, *q, m, addr, out)
 }
 
-/// The same at addresses of 32 bits.
+/// `ld` of elements at addresses of 32 bits.
 #[inline(never)]
 pub fn load_near<T: Scattered>(
     x: &mut Ctx<'_>,

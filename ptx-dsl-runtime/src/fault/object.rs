@@ -95,7 +95,7 @@ impl Object {
         }
     }
 
-    /// The same of an address that is not aligned.
+    /// Writes that an address is not aligned.
     pub(super) fn misaligned(&self, f: &mut fmt::Formatter<'_>, addr: u64, align: u32) -> fmt::Result {
         match self {
             Object::Null { .. } => write!(f, "access through a null pointer, at global address {addr:#x}"),
@@ -112,7 +112,7 @@ impl Object {
         }
     }
 
-    /// The same of a store to a read-only buffer. False, with nothing written, if the object is none.
+    /// Writes that a store is to a read-only buffer. False, with nothing written, if the object is none.
     pub(super) fn read_only(&self, f: &mut fmt::Formatter<'_>) -> Result<bool, fmt::Error> {
         let Object::Buffer { name, offset, element, .. } = self else { return Ok(false) };
         match self.elements(*element) {

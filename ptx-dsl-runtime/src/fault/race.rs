@@ -25,7 +25,7 @@ pub struct Race {
     pub near_miss: Option<NearMiss>,
     /// A wait that does not cover the other access, of a copy.
     pub early: Option<EarlyPhase>,
-    /// Of accesses by threads.
+    /// The strength of the accesses, if threads make both.
     pub strength: Option<Strength>,
     /// They are ordered but for this fence of proxies (8.6).
     pub fence: Option<&'static str>,

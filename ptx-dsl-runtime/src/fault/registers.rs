@@ -6,7 +6,7 @@ use crate::numerics::qual::Ty;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegisterValue {
-    /// As in the PTX text.
+    /// The name in the PTX text.
     pub name: String,
     /// Zero-extended.
     pub bits: u64,

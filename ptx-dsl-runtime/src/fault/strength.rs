@@ -7,9 +7,9 @@ use ptx_dsl_isa::scope::Scope;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Strength {
-    /// Of the access of the fault.
+    /// The scope of the access of the fault.
     pub own: Option<Scope>,
-    /// Of the other one.
+    /// The scope of the other access.
     pub other: Option<Scope>,
     /// Both are strong with scopes that include both threads, but they are of different bytes.
     pub differ: bool,

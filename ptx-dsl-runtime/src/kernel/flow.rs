@@ -75,7 +75,7 @@ pub enum Wait {
         /// of each thread, in all
         count: u32,
     },
-    /// So many wgmma-groups of each warp of the warpgroup.
+    /// Completion of this many wgmma-groups of each warp of the warpgroup.
     Warpgroup {
         /// committed since the CTA began
         groups: u64,

@@ -156,6 +156,6 @@ pub struct Site<'k> {
     pub rust_line: u32,
     /// The number of its place in [`KernelInfo::origins`] from 1, 0 if it has none but these lines. [`KernelInfo::at`] has it in words.
     pub origin: u32,
-    /// Of a load: the bytes that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
+    /// For a load: the bytes that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
     pub used_bytes: Option<u32>,
 }

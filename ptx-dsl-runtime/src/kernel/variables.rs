@@ -44,7 +44,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Those of an image.
+    /// The variables of an image.
     pub(crate) fn new(image: &Image) -> Variables {
         if image.variables.is_empty() {
             return Variables::default();

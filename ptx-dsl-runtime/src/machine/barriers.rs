@@ -55,7 +55,7 @@ impl Ctx<'_> {
         (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: Some(self.cur.pc), instruction: None })
     }
 
-    /// The same for `bar.warp.sync`, where threads may wait at different statements.
+    /// As [`Ctx::warp_rendezvous`] for `bar.warp.sync`, where threads may wait at different statements.
     pub fn bar_warp_sync(&mut self, members: u32) -> Option<Wait> {
         let live = self.live_mask() & members;
         (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: None, instruction: None })

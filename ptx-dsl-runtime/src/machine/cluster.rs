@@ -68,7 +68,7 @@ pub(crate) struct Cta {
     pub local: Vec<u8>,
     pub registers: Registers,
     pub tmem: Tmem,
-    /// Of its tensor core; with `.cta_group::2` of the pair, in its even CTA.
+    /// The collector buffers of its tensor core; with `.cta_group::2` those of the pair, in its even CTA.
     pub collectors: Collectors,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,

@@ -44,7 +44,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same as a first test: in a launch on one thread, one comparison.
+    /// A first test for [`Ctx::concurrent`]: in a launch on one thread, one comparison.
     #[inline(always)]
     pub(crate) fn shared_by_threads(
         &self,
@@ -281,7 +281,7 @@ struct Elements<'a> {
     memory: &'a [AtomicU8],
     /// The address of its first byte.
     base: u64,
-    /// Of an element.
+    /// Bytes of an element.
     bytes: usize,
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct JobAccess {
 }
 
 impl JobAccess {
-    /// Of a bulk copy.
+    /// The access of a bulk copy.
     pub fn of_copy(place: Place, bytes: u32, write: bool) -> JobAccess {
         JobAccess { place, bytes, write, proxy: Proxy::Async }
     }

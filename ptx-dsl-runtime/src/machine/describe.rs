@@ -25,7 +25,7 @@ pub(super) fn groups(warps: impl Iterator<Item = (u32, u32)>) -> String {
     texts.join("; ")
 }
 
-/// The same of the CTAs of a cluster. Each is a rank, a warp and its lanes.
+/// Describes warps of the CTAs of a cluster. Each is a rank, a warp and its lanes.
 pub(super) fn groups_of_cluster(warps: &[(u32, u32, u32)]) -> String {
     let ctas = warps.chunk_by(|a, b| a.0 == b.0).take(MOST);
     let texts: Vec<_> = ctas

@@ -75,7 +75,7 @@ impl EndlessGuard {
         EndlessGuard { limit: if has_default_budget { limit } else { u64::MAX }, ..Self::OFF }
     }
 
-    /// The same for the interpreter, which can look at loops. With a monitor an instruction takes longer.
+    /// A guard for the interpreter, which can look at loops. With a monitor an instruction takes longer.
     pub fn interpreted(has_default_budget: bool, monitored: bool) -> Self {
         let part = if monitored { 2 } else { 1 };
         let limit_together = if has_default_budget { TOGETHER / part } else { u64::MAX };

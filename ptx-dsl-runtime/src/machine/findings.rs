@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub list: Vec<Fault>,
-    /// Those that have the registers which their statement has read.
+    /// The number of findings that have the registers which their statement has read.
     described: usize,
     /// By site: a load from memory that nothing has written is no finding yet, because the engine follows the value. Empty if it follows
     /// none.
@@ -38,7 +38,7 @@ pub(crate) enum Undefined {
         result: usize,
         who: Who,
         rank: u32,
-        /// Of Tensor Memory, for the first of the lanes.
+        /// The lane of Tensor Memory that the first of the lanes reads.
         lane: usize,
         column: usize,
         /// `tcgen05.mma` has added to it.
@@ -58,7 +58,7 @@ impl Findings {
         self.followed.get(site as usize) == Some(&true)
     }
 
-    /// Those, which have them from now on.
+    /// The findings without registers, which have them from now on.
     pub fn news(&mut self) -> &mut [Fault] {
         let from = std::mem::replace(&mut self.described, self.list.len());
         &mut self.list[from..]

@@ -58,7 +58,7 @@ pub(crate) struct Geometry<'a> {
     pub strict_shuffles: bool,
     /// The address of the memory of a cooperative launch, or 0.
     pub workspace: u64,
-    /// That of `malloc`, if the kernel uses it.
+    /// The heap of `malloc`, if the kernel uses it.
     pub heap: Option<Arc<Heap>>,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,

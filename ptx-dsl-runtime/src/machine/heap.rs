@@ -24,7 +24,7 @@ struct Blocks {
     used: BTreeMap<u64, (u64, u64)>,
     /// Sizes of free parts, by offset. No two are neighbours.
     free: BTreeMap<u64, u64>,
-    /// The same as size and offset.
+    /// The free blocks as size and offset.
     by_size: BTreeSet<(u64, u64)>,
 }
 

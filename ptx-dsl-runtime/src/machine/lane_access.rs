@@ -181,7 +181,7 @@ impl Ctx<'_> {
         self.memory.window(self.residents.here(), rank)
     }
 
-    /// The same to write.
+    /// The shared memory of a CTA of the cluster, to write.
     #[inline(always)]
     pub(crate) fn window_mut(&mut self, rank: u32) -> Result<&mut [u8], FaultKind> {
         self.memory.window_mut(self.residents.here_mut(), rank)

@@ -13,7 +13,7 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    /// Those that contain region `pc`. A loop in a caller does not contain the callee.
+    /// The loops that contain region `pc`. A loop in a caller does not contain the callee.
     pub fn around(image: &Image, pc: Pc) -> Loops {
         let predecessors = predecessors(image);
         // regions are in reverse postorder: an edge that does not go forward closes a loop

@@ -42,7 +42,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The same to write.
+    /// The shared memory of a CTA of `cluster`, to write.
     #[inline(always)]
     pub fn window_mut<'m>(&'m mut self, cluster: &'m mut Cluster, rank: u32) -> Result<&'m mut [u8], FaultKind> {
         if rank == self.shared_rank {

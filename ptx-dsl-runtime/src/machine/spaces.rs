@@ -16,7 +16,7 @@ pub(crate) struct GlobalPlace {
 }
 
 impl GlobalPlace {
-    /// So many bytes further.
+    /// The place this many bytes further.
     pub fn plus(self, bytes: u64) -> GlobalPlace {
         GlobalPlace { offset: self.offset.saturating_add(bytes), ..self }
     }
@@ -60,7 +60,7 @@ impl Spaces<'_, '_> {
         self.memory.window(self.cluster, rank)
     }
 
-    /// The same to write.
+    /// The shared memory of a CTA, to write.
     pub fn window_mut(&mut self, rank: u32) -> Result<&mut [u8], FaultKind> {
         self.memory.window_mut(self.cluster, rank)
     }
@@ -71,7 +71,7 @@ impl Spaces<'_, '_> {
         window.get(at.range(bytes)).ok_or_else(|| outside_of_shared(at, bytes, window.len()))
     }
 
-    /// The same to write.
+    /// Bytes of shared memory, to write.
     pub fn shared_mut(&mut self, at: SharedPlace, bytes: usize) -> Result<&mut [u8], FaultKind> {
         let window = self.window_mut(at.rank)?;
         let size = window.len();

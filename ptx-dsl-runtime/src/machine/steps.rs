@@ -88,7 +88,7 @@ impl fmt::Debug for SharedExplorer {
 /// The state of a launch that runs step by step.
 pub(crate) struct Steps {
     explorer: SharedExplorer,
-    /// Of the step that is being made.
+    /// The effects of the step that is being made.
     effects: Vec<Effect>,
     /// The barrier at which it has arrived to wait.
     waits: Option<Object>,

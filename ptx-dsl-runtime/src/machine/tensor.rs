@@ -84,7 +84,7 @@ pub trait TensorJob: std::fmt::Debug {
         Vec::new()
     }
 
-    /// The same without gaps: exactly the bytes it reads.
+    /// What it reads of shared memory, without gaps: exactly the bytes it reads.
     fn bytes(&self) -> Vec<(usize, Range<u32>)> {
         self.operands()
     }

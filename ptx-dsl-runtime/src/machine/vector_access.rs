@@ -68,7 +68,7 @@ impl Ctx<'_> {
         &self.memory.shared
     }
 
-    /// The same as [`Ctx::bytes_of`], to write.
+    /// The memory that `addr` is in, to write, and the offset there; `None` for the slow path.
     #[inline(always)]
     fn bytes_of_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
         if self.is_watched() || self.scheduling.probing {
@@ -96,7 +96,7 @@ impl Ctx<'_> {
         part(memory, at, n)
     }
 
-    /// The same to write.
+    /// `n` bytes at an address, to write.
     #[inline(always)]
     pub(crate) fn bytes_at_mut(&mut self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&mut [u8]> {
         if space == AddrSpace::Global && !self.is_watched() && !self.scheduling.probing {
@@ -122,7 +122,7 @@ impl Ctx<'_> {
         memory.get(at..)
     }
 
-    /// The same to write.
+    /// The memory from an address on, to write.
     #[inline(always)]
     pub(crate) fn memory_from_mut(&mut self, access: usize, space: AddrSpace, addr: u64) -> Option<&mut [u8]> {
         if space == AddrSpace::Global && !self.is_watched() && !self.scheduling.probing {
@@ -144,7 +144,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same to write.
+    /// Shared memory of a CTA of the cluster, to write, where the address names a rank.
     #[inline(never)]
     fn peer_shared_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
         match decode(space, addr, self.cur.cta)? {
@@ -171,7 +171,7 @@ impl Ctx<'_> {
         self.cached_rows::<T, NB, LEN>(access, base).or_else(|| self.stretch_call::<T, NB, LEN>(access, space, m, base))
     }
 
-    /// The same as a call, to save compile time: in very large kernels and in development builds.
+    /// [`Ctx::stretch`] as a call, to save compile time: in very large kernels and in development builds.
     #[inline(never)]
     pub fn stretch_call<T: Word, const NB: usize, const LEN: usize>(
         &self,
@@ -292,7 +292,7 @@ impl Ctx<'_> {
             || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, &copied(*v))
     }
 
-    /// The same as a call.
+    /// [`Ctx::store_rows`] as a call.
     #[inline(never)]
     pub fn store_rows_call<T: Scattered, const NB: usize>(
         &mut self,
@@ -357,7 +357,7 @@ impl Ctx<'_> {
         true
     }
 
-    /// The same for the lanes of a mask.
+    /// Stores the rows of the lanes of a mask.
     #[inline(always)]
     fn store_some_rows<T: Scattered, const NB: usize>(
         &mut self,

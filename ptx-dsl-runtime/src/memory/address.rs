@@ -50,7 +50,7 @@ pub(crate) const MODULE: u64 = GLOBALS >> SEGMENT_SHIFT;
 pub const FIRST_BUFFER: u64 = MODULE + 1;
 
 const RANK_SHIFT: u32 = 24;
-/// Of bits 24 to 31: they name a rank, rank 0 too.
+/// A mark in bits 24 to 31: they name a rank, rank 0 too.
 const RANKED: u64 = 0x40;
 const SHARED_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
 /// Bits 24 and up of a generic address in the shared memory of the executing CTA.

@@ -17,7 +17,7 @@ pub(crate) fn part(memory: &[u8], at: usize, n: usize) -> Option<&[u8]> {
     memory.get(at..at.wrapping_add(n))
 }
 
-/// The same to write.
+/// `n` bytes at `at`, to write; `None` if they are not all inside.
 #[cfg(not(ptx_dsl_unchecked))]
 #[inline(always)]
 pub(crate) fn part_mut(memory: &mut [u8], at: usize, n: usize) -> Option<&mut [u8]> {

@@ -118,7 +118,7 @@ impl<'a> Global<'a> {
         (self.bytes(segment), self.at(segment, offset) as usize)
     }
 
-    /// The same to write; `None` if the segment is read-only.
+    /// The bytes of a segment, to write, and the index of the byte at an offset; `None` if the segment is read-only.
     #[inline(always)]
     pub fn bytes_at_mut(&mut self, segment: usize, offset: u64) -> Option<(&mut [u8], usize)> {
         let at = self.at(segment, offset) as usize;
@@ -134,7 +134,7 @@ impl<'a> Global<'a> {
         unsafe { std::slice::from_raw_parts(s.at.as_ptr(), s.len) }
     }
 
-    /// The same to write; `None` if the segment is read-only.
+    /// The bytes of a segment, to write; `None` if the segment is read-only.
     #[inline(always)]
     #[allow(unsafe_code)]
     fn bytes_mut(&mut self, segment: usize) -> Option<&mut [u8]> {
@@ -158,7 +158,7 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts(span.at.as_ptr().add(at), n) })
     }
 
-    /// The same, to write.
+    /// `n` bytes at an address, to write, if they are in the cached segment of access `site`.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn cached_mut(&mut self, site: usize, addr: u64, n: usize) -> Option<&mut [u8]> {
@@ -178,7 +178,7 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts(span.at.as_ptr().add(at), span.len - at) })
     }
 
-    /// The same, to write.
+    /// The bytes from an address on, to write, if it is in the cached segment of access `site`.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn cached_from_mut(&mut self, site: usize, addr: u64) -> Option<&mut [u8]> {

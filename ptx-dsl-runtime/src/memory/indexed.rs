@@ -15,7 +15,7 @@ struct Spacing {
 }
 
 impl Spacing {
-    /// Of elements in this many bytes. `None` if there are none, or if they are not aligned.
+    /// The spacing of elements in this many bytes. `None` if there are none, or if they are not aligned.
     #[inline(always)]
     fn new<T: Word>(len: usize, distance: u32) -> Option<Self> {
         let distance = distance as usize;

@@ -109,7 +109,7 @@ impl<'a, T: Word, O: Offset> LaneAddresses<'a, T, O> {
 pub(crate) struct LaneAddressesMut<'a, T, O> {
     memory: &'a mut [u8],
     base: O,
-    /// As in [`LaneAddresses`].
+    /// The addresses, as in [`LaneAddresses`].
     addr: &'a [O; 32],
     of: PhantomData<T>,
 }

@@ -21,7 +21,7 @@ pub trait Scattered: Word {
         addr: &Lanes,
         out: &mut [Self; 32],
     ) -> bool;
-    /// The same from a memory that starts at address 0, with addresses of 32 bits.
+    /// Gathers from a memory that starts at address 0, with addresses of 32 bits.
     fn gather_u32(
         set: InstructionSet,
         memory: &[u8],

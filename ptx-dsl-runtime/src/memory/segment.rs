@@ -34,7 +34,7 @@ impl<'a> Segment<'a> {
         Segment { bytes: Bytes::Writable(bytes), start: 0 }
     }
 
-    /// The same bytes from this offset on.
+    /// The bytes from this offset on.
     pub const fn from(self, start: u64) -> Self {
         Segment { start, ..self }
     }

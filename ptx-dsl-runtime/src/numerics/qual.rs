@@ -40,13 +40,13 @@ impl Qualifiers {
 pub struct Q(&'static Qualifiers);
 
 impl Q {
-    /// Those of a constant.
+    /// The qualifiers of a constant.
     #[inline(always)]
     pub const fn of(qualifiers: &'static Qualifiers) -> Q {
         Q(qualifiers)
     }
 
-    /// Without qualifiers.
+    /// No qualifiers.
     pub(crate) const NONE: Q = Q(&const { Qualifiers::new(&[], &[]) });
 
     /// From the qualifiers and types written.

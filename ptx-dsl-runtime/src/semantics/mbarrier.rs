@@ -227,7 +227,7 @@ pub(crate) fn test_together(x: &mut Ctx<'_>, q: Q, addr: u64, parity: u64) -> Re
     Ok((done, Wait::Phase { rank, offset, parity }))
 }
 
-/// The same for all active lanes, if they test one object and one parity, with their results.
+/// Tests for all active lanes, if they test one object and one parity, and writes their results.
 fn look_together(
     x: &mut Ctx<'_>,
     q: Q,

@@ -23,7 +23,7 @@ pub(super) fn groups(x: &Ctx<'_>, members: &Lanes, opcode: &str) -> Result<Vec<(
     })
 }
 
-/// As [`groups`]; the error is a lane outside of its mask.
+/// Groups lanes by membermask; the error is a lane outside of its mask.
 fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
     let (mut left, mut all) = (mask, Vec::with_capacity(1));
     while left != 0 {
@@ -43,7 +43,7 @@ fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
 struct Group {
     /// The lanes that take part.
     lanes: u32,
-    /// Those of them that are here, and get results.
+    /// The lanes of the group that are here, and get results.
     here: u32,
 }
 

@@ -179,12 +179,12 @@ pub fn wmma_load_a(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) ->
     load(x, q, s, d, Matrix::A)
 }
 
-/// As [`wmma_load_a`].
+/// `wmma.load.b`: see [`wmma_load_a`].
 pub fn wmma_load_b(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     load(x, q, s, d, Matrix::B)
 }
 
-/// As [`wmma_load_a`].
+/// `wmma.load.c`: see [`wmma_load_a`].
 pub fn wmma_load_c(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     load(x, q, s, d, Matrix::C)
 }

@@ -9,7 +9,7 @@ use crate::numerics::matrix::format::Format;
 pub(crate) enum Buffer {
     A,
     B,
-    /// Of `.ws`, by number.
+    /// A buffer of `.ws`, by number.
     Stationary(usize),
 }
 

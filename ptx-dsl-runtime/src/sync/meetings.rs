@@ -35,7 +35,7 @@ struct Waiting {
 struct Meeting {
     warp: u32,
     lanes: u32,
-    /// Those without a result.
+    /// The lanes without a result.
     pending: u32,
     operands: Box<Operands>,
 }
@@ -60,7 +60,7 @@ impl Meetings {
         }
     }
 
-    /// Of these lanes, those that wait for a lane that was there too, but named other members: with that lane and its membermask.
+    /// The lanes of these that wait for a lane that was there too, but named other members: with that lane and its membermask.
     pub fn with_others(&self, warp: u32, lanes: u32) -> impl Iterator<Item = (u32, (u32, u32))> {
         let waiting = self.waiting.get(&warp).into_iter();
         waiting.flat_map(move |waiting| {

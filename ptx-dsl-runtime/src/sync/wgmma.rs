@@ -12,7 +12,7 @@ pub(crate) struct Groups {
     open: u64,
     /// By set: the statement of the last operation that holds it.
     sites: Vec<u32>,
-    /// Those of groups, the oldest first.
+    /// The sets of each group's operations, the oldest group first.
     groups: VecDeque<u64>,
     /// Groups so far.
     committed: u64,

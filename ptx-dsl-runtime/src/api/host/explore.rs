@@ -188,7 +188,7 @@ impl Explore<Checked> {
 }
 
 impl Explore<Checked> {
-    /// The same with weak memory: see [`Host::weak`].
+    /// Explores with weak memory: see [`Host::weak`].
     ///
     /// ```
     /// # use ptx_dsl_runtime::{Host, Report, Error};
@@ -361,7 +361,7 @@ impl<M> Explore<M> {
         })
     }
 
-    /// The same fault with few changes of processes.
+    /// Finds the same fault with few changes of processes.
     fn fewest<T>(&self, found: Box<Fault>, launch: &mut impl FnMut(&Host<M>) -> Result<T, Error>) -> Box<Fault> {
         let mut again = |decisions| fault(launch(&self.host.clone().scheduled(Schedule::Steps(decisions))));
         let mut best = shorten::steps(found, &mut again);

@@ -280,7 +280,7 @@ pub(super) fn place<'s>(
     Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
 }
 
-/// The same for a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
+/// Places a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
 /// the parameter is a pointer.
 fn place_map<'s>(
     index: usize,

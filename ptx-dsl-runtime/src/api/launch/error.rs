@@ -164,7 +164,7 @@ pub enum LaunchError {
     /// More CTAs than can be resident at the same time
     #[error("a cooperative launch of {ctas} CTAs, but the limit is 4224")]
     Cooperative {
-        /// Of the grid
+        /// CTAs of the grid
         ctas: u64,
     },
     /// A larger heap than the host has
@@ -180,15 +180,15 @@ pub enum LaunchError {
     LocalMemory {
         /// For each thread
         bytes: u32,
-        /// Of a block
+        /// Threads of a CTA
         threads: u64,
     },
     /// More local memory than the host has
     #[error("{bytes} bytes of local memory for {ctas} CTAs that are resident at the same time, the limit is 8 GiB")]
     ResidentLocalMemory {
-        /// Of all of them
+        /// Bytes of local memory of all of these CTAs
         bytes: u64,
-        /// Those of a cluster, or of a cooperative launch
+        /// CTAs of a cluster, or of a cooperative launch
         ctas: u64,
     },
     /// Too many or too few arguments

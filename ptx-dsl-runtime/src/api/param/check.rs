@@ -16,7 +16,7 @@ pub struct Declared {
     pub suits: &'static str,
     /// In bytes.
     pub size: usize,
-    /// Of an array, in bytes.
+    /// The alignment of an array, in bytes.
     pub align: Option<usize>,
     /// The Rust type, as written.
     pub rust: &'static str,

@@ -40,7 +40,7 @@ impl<'a> TensorMap<'a> {
         TensorMapBuilder::new(tensor.into(), element, Mode::Im2colW)
     }
 
-    /// The same for `im2col::w::128`, which copies 128 pixels whatever `pixelsPerColumn` is.
+    /// Starts a map for `im2col::w::128`, which copies 128 pixels whatever `pixelsPerColumn` is.
     pub fn im2col_w_128(tensor: impl Into<Tensor<'a>>, element: ElementType) -> TensorMapBuilder<'a> {
         TensorMapBuilder::new(tensor.into(), element, Mode::Im2colW128)
     }

@@ -45,7 +45,7 @@ enum Memory<'a> {
 pub(crate) enum Borrowed<'x> {
     ReadOnly(&'x [u8]),
     Writable(RefMut<'x, [u8]>),
-    /// That of another argument.
+    /// The tensor is another argument, with this name.
     Argument(&'x str),
     /// Another argument uses it.
     Taken,

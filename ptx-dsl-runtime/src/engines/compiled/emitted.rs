@@ -30,7 +30,7 @@ pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
     v
 }
 
-/// The same by calls of the function, for large kernels, where vectorising each loop would dominate the compile time.
+/// As [`from_lanes`], by calls of the function: for large kernels, where vectorising each loop would dominate the compile time.
 #[inline(never)]
 pub fn from_calls(f: &dyn Fn(usize) -> u64) -> Lanes {
     let mut v = [0; 32];

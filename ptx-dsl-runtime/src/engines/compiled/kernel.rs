@@ -35,7 +35,7 @@ pub trait CompiledKernel: 'static {
     }
     /// Runs regions from `pc` on for the warps `warps`, until they wait, diverge or exit, or their turn is over.
     fn step(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
-    /// The same for an instruction set: inlined into a `#[target_feature]` function.
+    /// Runs [`CompiledKernel::step`] for an instruction set: it is inlined into a `#[target_feature]` function.
     #[inline(always)]
     fn step_at<L: Level>(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>> {
         Self::step(x, pc, warps)
@@ -46,7 +46,7 @@ pub trait CompiledKernel: 'static {
 pub trait Piece {
     /// The registers of a warp.
     type Warp;
-    /// As in [`CompiledKernel`].
+    /// The same as [`CompiledKernel::OPTIMISED`].
     const OPTIMISED: bool = false;
     /// Runs it for the lanes of `active`. Returns the next region, and in `active` the lanes that go on there.
     fn run<L: Level>(x: &mut Ctx<'_>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;

@@ -48,7 +48,7 @@ pub fn slow_stretch<T: Scattered, const NB: usize, const LEN: usize>(
     Ok(())
 }
 
-/// The same for affine addresses: each row starts at its `base` and grows by `stride` from lane to lane.
+/// The slow path of a stretch at affine addresses: each row starts at its `base` and grows by `stride` from lane to lane.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]

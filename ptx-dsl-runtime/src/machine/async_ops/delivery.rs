@@ -18,7 +18,7 @@ impl Ctx<'_> {
         self.send_at(lane, if self.scheduling.steps.is_some() { u64::MAX } else { due }, work);
     }
 
-    /// The same with a due time.
+    /// Sends an operation that is due at this time.
     pub(super) fn send_at(&mut self, lane: u32, due: u64, work: Work) {
         let (slot, site, cta, warp) = (self.residents.slot, self.site, self.cur.cta, self.warp);
         self.async_ops.issued += 1;

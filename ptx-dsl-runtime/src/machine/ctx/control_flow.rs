@@ -14,7 +14,7 @@ impl Ctx<'_> {
         if self.scheduling.count((self.cur.hi - self.cur.lo) as u64) { self.end_turn() } else { Ok(()) }
     }
 
-    /// The same for some warps of the cohort.
+    /// A region starts for some warps of the cohort: counts the step budget and records where the cohort is.
     #[inline(always)]
     pub(crate) fn turn_of(&mut self, pc: Pc, warps: u64) -> Result<(), Box<Fault>> {
         self.cur.pc = pc;
@@ -141,7 +141,7 @@ impl Ctx<'_> {
         self.scheduling.leave
     }
 
-    /// The same at the end of a cluster.
+    /// Should `step` return to the driver at the end of a cluster?
     #[inline(always)]
     pub(crate) fn leaves(&self) -> bool {
         self.scheduling.leave || self.scheduling.over

@@ -94,7 +94,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same for lanes that access `bytes` at any addresses.
+    /// Reports the accesses of lanes to `bytes` at any addresses.
     pub(crate) fn tell_lanes(&mut self, space: AddrSpace, addr: &Lanes, bytes: u32, write: bool, lanes: u32) -> bool {
         let low = lanes.trailing_zeros() & 31;
         let first = addr[low as usize];

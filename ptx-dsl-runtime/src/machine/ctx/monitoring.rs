@@ -125,7 +125,7 @@ impl Ctx<'_> {
         Ok(())
     }
 
-    /// The same with this order, where no step is to know.
+    /// Reports a synchronisation with this order, which is no part of a step.
     pub(crate) fn tell_sync_of(&mut self, what: Sync, order: Order, lanes: u32) -> Result<(), FaultKind> {
         let who = self.who(lanes);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };

@@ -18,14 +18,14 @@ impl Ctx<'_> {
         self.with_known(fault, |lane| operands.iter().map(|operand| (operand[lane], 64)).collect())
     }
 
-    /// The same for operands as wide as they are.
+    /// Adds the registers that the current statement has read, from operands as wide as they are.
     #[cold]
     #[inline(never)]
     pub fn with_sources(&self, fault: Box<Fault>, operands: &[Source<'_>]) -> Box<Fault> {
         self.with_known(fault, |lane| operands.iter().map(|operand| (operand.lane(lane), 64)).collect())
     }
 
-    /// The same for those that `operands` gives for a lane.
+    /// Adds the registers that the current statement has read, from what `operands` gives for a lane.
     #[cold]
     pub(crate) fn with_known(&self, mut fault: Box<Fault>, operands: impl Fn(usize) -> Vec<Known>) -> Box<Fault> {
         let (Some(image), Some(thread)) = (self.geometry.image_of_compiled(), fault.thread) else { return fault };

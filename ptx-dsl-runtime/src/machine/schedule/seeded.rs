@@ -22,7 +22,7 @@ enum Turns {
 }
 
 impl Seeded {
-    /// The same seed gives the same decisions.
+    /// A scheduler whose decisions follow from the seed.
     pub fn new(seed: u64) -> Self {
         let turns = match seed >> 1 & 3 {
             1 => Turns::Shortest,

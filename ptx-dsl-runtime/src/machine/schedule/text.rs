@@ -10,9 +10,9 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// That of [`Host::seed`](crate::api::host::Host::seed).
+    /// The schedule of [`Host::seed`](crate::api::host::Host::seed).
     Seed(u64),
-    /// That of [`Host::replay`](crate::api::host::Host::replay).
+    /// The schedule of [`Host::replay`](crate::api::host::Host::replay).
     Turns(Vec<u32>),
     /// A schedule of an exploration that goes step by step ([`Explore::exhaustive`](crate::api::host::explore::Explore::exhaustive),
     /// [`Explore::pct`](crate::api::host::explore::Explore::pct)).

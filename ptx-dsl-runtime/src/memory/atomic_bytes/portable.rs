@@ -58,7 +58,7 @@ pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
     seen[0]
 }
 
-/// The same for up to sixteen bytes.
+/// Compares and exchanges up to sixteen bytes.
 pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64; 2] {
     // an unaligned element spans two lines and takes the lock of the first: no aligned element overlaps all of it
     let _lock = lock(s);

@@ -138,7 +138,7 @@ pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
     }
 }
 
-/// The same for sixteen bytes.
+/// Compares and exchanges sixteen bytes.
 pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64; 2] {
     let p = s.as_ptr();
     // `cmpxchg16b` needs alignment, and the first x86-64 processors lack it

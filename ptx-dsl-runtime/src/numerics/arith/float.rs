@@ -41,7 +41,7 @@ pub fn out64<const N: usize>(r: u64, s: [u64; N]) -> u64 {
     if f64::from_bits(r).is_nan() { nan64(s) } else { r }
 }
 
-/// Of several NaN operands the second wins, then the third, as on an H200.
+/// The NaN of an operation: of several NaN operands the second wins, then the third, as on an H200.
 #[cold]
 fn nan64<const N: usize>(s: [u64; N]) -> u64 {
     let behind = s.into_iter().skip(1);

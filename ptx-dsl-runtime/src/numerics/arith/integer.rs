@@ -149,7 +149,7 @@ pub fn divide(q: Q, a: u64, b: u64, rest: bool) -> u64 {
     }
 }
 
-/// The same of up to 32 bits, sign-extended. Processors divide vectors of f64, but none of integers. The quotient of two such integers
+/// Divides numbers of up to 32 bits, sign-extended. Processors divide vectors of f64, but none of integers. The quotient of two such integers
 /// is as far from the next integer as 1 divided by the second one, much farther than f64 rounds: its integer part is exact.
 #[inline(always)]
 fn divide_small(a: i64, b: i64, bits: u32, signed: bool, rest: bool) -> u64 {

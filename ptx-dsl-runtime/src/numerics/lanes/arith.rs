@@ -35,7 +35,7 @@ pub fn below(base: u32, limit: u32) -> u32 {
     }
 }
 
-/// The same where `base + l` wraps around.
+/// [`below`] where `base + l` wraps around.
 #[cold]
 #[inline(never)]
 fn wrapping_below(base: u32, limit: u32) -> u32 {

@@ -62,7 +62,7 @@ pub(super) fn truncate(v: &[f32; 8]) -> [i32; 8] {
     v.map(|v| v as i32)
 }
 
-/// The same of f64.
+/// The integer parts of f64 below 2^31.
 #[inline(always)]
 pub(super) fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
     v.map(|v| v as i32)
@@ -78,7 +78,7 @@ pub(super) fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
     out
 }
 
-/// The same of words.
+/// The greater of `most` and `a + b` for each b, of words.
 #[inline(always)]
 pub(super) fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
     let mut out = *most;
@@ -94,7 +94,7 @@ pub(super) fn widen(words: &[u32; 4]) -> [f32; 8] {
     array(|i| f16_to_f32((words[i / 2] >> (16 * (i % 2))) as u16))
 }
 
-/// The same: the lower ones of all words, then the upper ones.
+/// Two f16 of each word to f32: the lower ones of all words, then the upper ones.
 #[inline(always)]
 pub(super) fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
     [array(|i| f16_to_f32(words[i] as u16)), array(|i| f16_to_f32((words[i] >> 16) as u16))]

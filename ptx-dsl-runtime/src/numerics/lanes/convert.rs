@@ -40,7 +40,7 @@ widths! {
     u64 wide_u64 narrow_u64 put_u64;
 }
 
-/// The same in all lanes.
+/// One value in all lanes.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn splat(v: u64) -> Lanes {
@@ -115,7 +115,7 @@ pub fn offset_u64(v: &[u64; 32], by: u64) -> Lanes {
     v.map(|v| v.wrapping_add(by))
 }
 
-/// The same for addresses of 32 bits.
+/// [`offset_u64`] of addresses of 32 bits.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn offset_u32(v: &[u32; 32], by: u32) -> Lanes {

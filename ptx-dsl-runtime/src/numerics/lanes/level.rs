@@ -55,7 +55,7 @@ pub trait Level: Copy + 'static {
     fn truncate(v: &[f32; 8]) -> [i32; 8] {
         bits::truncate(v)
     }
-    /// The same of f64.
+    /// The integer parts of f64 below 2^31.
     #[inline(always)]
     fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
         bits::truncate_f64(v)
@@ -65,7 +65,7 @@ pub trait Level: Copy + 'static {
     fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
         bits::raise(most, a, b)
     }
-    /// The same of words.
+    /// The greater of `most` and `a + b` for each b, of words.
     #[inline(always)]
     fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
         bits::raise_words(most, a, b)
@@ -75,7 +75,7 @@ pub trait Level: Copy + 'static {
     fn widen(words: &[u32; 4]) -> [f32; 8] {
         bits::widen(words)
     }
-    /// The same: the lower ones of all words, then the upper ones.
+    /// Two f16 of each word to f32: the lower ones of all words, then the upper ones.
     #[inline(always)]
     fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
         bits::widen_apart(words)

@@ -19,7 +19,7 @@ pub trait Word: bytemuck::Pod + Default {
             to.iter_mut().zip(s.chunks_exact(Self::BYTES)).for_each(|(t, s)| *t = Self::load(s));
         }
     }
-    /// The same to memory.
+    /// Stores a row to memory.
     #[inline(always)]
     fn store_row(v: &[Self], s: &mut [u8]) {
         if cfg!(target_endian = "little") {

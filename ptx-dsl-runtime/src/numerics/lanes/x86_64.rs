@@ -48,7 +48,7 @@ fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
     bytemuck::cast(unsafe { _mm_max_epi16(most, _mm_add_epi16(_mm_set1_epi16(a), b)) })
 }
 
-/// As [`raise`].
+/// The greater of `most` and `a + b` for each b, of words.
 #[inline(always)]
 fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
     let (most, b): (__m256i, __m256i) = (bytemuck::cast(*most), bytemuck::cast(*b));
@@ -74,7 +74,7 @@ fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
     })
 }
 
-/// Of plain loops over rows LLVM makes vectors of two rows, whose factors it has to put together.
+/// Multiplies and adds by intrinsics: LLVM makes vectors of two rows of plain loops over rows, whose factors it has to put together.
 #[inline(always)]
 fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
     let (sums, b): (__m256, __m256) = (bytemuck::cast(*sums), bytemuck::cast(*b));

@@ -17,7 +17,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Of an `mma`.
+    /// The scaling of an `mma`.
     pub fn of(q: Q) -> Option<Scale> {
         let vector = if q.has(q::scale_vec_4X) {
             4
@@ -47,7 +47,7 @@ const FRACTION: i32 = 35;
 const GROUP: usize = 16;
 
 impl Factors {
-    /// Of 16 rows and eight columns: `values(side, line, i)`.
+    /// The factors of 16 rows and eight columns: `values(side, line, i)`.
     pub fn new(scale: Scale, lines: [usize; 2], values: impl Fn(usize, usize, usize) -> f32) -> Factors {
         let least = least_exponent(scale.format);
         let of = |side: usize| -> (Vec<[i16; 8]>, Vec<[f64; 8]>) {
@@ -117,7 +117,7 @@ pub(crate) fn block(o: &Operands<'_>, factors: &Factors, (row, column): (usize, 
     out
 }
 
-/// The same in f32: the sum of each scale factor's elements, times both factors.
+/// A block-scaled product in f32: the sum of each scale factor's elements, times both factors.
 pub(crate) fn plain(o: &Operands<'_>, factors: &Factors, (row, column): (usize, usize)) -> Sums {
     let each = o.a.k / factors.vector.max(1);
     let mut out = Sums::default();

@@ -53,7 +53,7 @@ impl Model {
         }
     }
 
-    /// Of `mma` and `wmma` with elements of this format. Two formats of a product are of one width.
+    /// The model of `mma` and `wmma` with elements of this format. Two formats of a product are of one width.
     pub const fn mma(target: u32, format: Format, to: To) -> Model {
         let small = !matches!(format, Format::F16 | Format::Bf16 | Format::Tf32);
         match target {
@@ -65,7 +65,7 @@ impl Model {
         }
     }
 
-    /// Of `wgmma`.
+    /// The model of `wgmma`.
     pub const fn wgmma(format: Format, to: To) -> Model {
         match (format, to) {
             (Format::F16 | Format::Bf16 | Format::Tf32, _) => Model::new(25, usize::MAX, to),
@@ -74,7 +74,7 @@ impl Model {
         }
     }
 
-    /// Of `tcgen05.mma`, and of all kinds with block scaling but those of 4-bit elements.
+    /// The model of `tcgen05.mma`, and of all kinds with block scaling but those of 4-bit elements.
     pub const fn tcgen05(to: To) -> Model {
         Model::new(25, usize::MAX, to)
     }

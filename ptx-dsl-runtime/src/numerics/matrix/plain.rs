@@ -16,7 +16,7 @@ pub(crate) fn dense(a: &[[f32; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     sums
 }
 
-/// As [`dense`]: a stored element of A is multiplied by the element of B at its position.
+/// [`dense`] with a sparse A: a stored element of A is multiplied by the element of B at its position.
 #[inline(always)]
 pub(crate) fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     let mut sums = [[0.0; WIDE]; HIGH];

@@ -89,7 +89,7 @@ impl Shared {
         self.swizzle.apply(self.linear(major, line, piece), self.base)
     }
 
-    /// The same before swizzling.
+    /// Where a piece begins before swizzling.
     #[inline(always)]
     pub const fn linear(&self, major: Major, line: u32, piece: u32) -> u32 {
         if self.absolute {
@@ -107,7 +107,7 @@ impl Shared {
             .wrapping_add((piece / width).wrapping_mul(atoms))
     }
 
-    /// As [`Shared::linear`], K-major with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row runs
+    /// Where a piece begins, K-major with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row runs
     /// on from there when it comes to the end of the 128 bytes that it starts in.
     const fn absolute_linear(&self, line: u32, piece: u32) -> u32 {
         let within = self.start % 128 + 16 * piece;

@@ -30,7 +30,7 @@ pub fn shared_in(
     Ok(SharedPlace { rank, offset })
 }
 
-/// The same in the executing CTA.
+/// A place in the shared memory of the executing CTA, with this many bytes after it.
 pub fn shared(
     x: &Ctx<'_>,
     addr: u64,

@@ -19,7 +19,7 @@ impl Ctx<'_> {
         if self.monitor.is_on() { None } else { self.object_of_cta(space, addr) }
     }
 
-    /// The same, with a monitor too.
+    /// The offset of an object of this CTA, whether there is a monitor or not.
     #[inline(always)]
     fn object_of_cta(&self, space: AddrSpace, addr: u64) -> Option<usize> {
         if !addr.is_multiple_of(8) {
@@ -112,7 +112,7 @@ impl Ctx<'_> {
         seen.then_some((done, Wait::Phase { rank: who.rank, offset, parity }))
     }
 
-    /// The same as [`Ctx::arrive_together`] of the active lanes, of which a monitor learns.
+    /// [`Ctx::arrive_together`] of the active lanes, of which a monitor learns.
     #[inline]
     pub(crate) fn arrive_monitored(&mut self, q: Q, addr: u64, drop: bool) -> Result<bool, Box<Fault>> {
         let fits = self.monitor.is_on() && self.mask != 0 && !q.has(q::expect_tx);
@@ -121,7 +121,7 @@ impl Ctx<'_> {
                 || mbarrier::arrive_together(self, q, addr, drop, &mut [])?))
     }
 
-    /// The same on an object of the CTA, if that does not complete its phase.
+    /// Arrives at an object of the CTA, of which a monitor learns, if that does not complete its phase.
     #[inline]
     fn arrive_early_monitored(&mut self, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
         if self.scheduling.steps.is_some() {
@@ -156,7 +156,7 @@ impl Ctx<'_> {
         self.arrive_last(q, m, at, tx, drop)
     }
 
-    /// The same if a phase may complete.
+    /// [`Ctx::arrive_together`] where a phase may complete.
     #[inline(never)]
     fn arrive_last(&mut self, q: Q, m: u32, at: usize, tx: u32, drop: bool) -> bool {
         let (expects, n) = (q.has(q::expect_tx), m.count_ones());

@@ -28,7 +28,7 @@ pub(crate) struct Form {
     /// Two 4-bit elements share a byte.
     pub packed: bool,
     pub sparse: bool,
-    /// Of D and C.
+    /// The elements of D and C.
     pub cells: [Cells; 2],
     pub scale: Option<Scale>,
     /// Most products that are added at once.
@@ -109,7 +109,7 @@ impl Form {
         self.formats[0].bits() >= 16
     }
 
-    /// Of A (0) or B (1).
+    /// How A (0) or B (1) is packed.
     pub fn packing(&self, side: usize) -> Packing {
         let format = self.formats[side];
         match format {

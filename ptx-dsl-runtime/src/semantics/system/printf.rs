@@ -16,7 +16,7 @@ pub enum Piece<'f> {
     Conversion {
         /// What it says.
         spec: Spec,
-        /// As in the format string, with its `%`.
+        /// The conversion as in the format string, with its `%`.
         text: &'f [u8],
     },
 }

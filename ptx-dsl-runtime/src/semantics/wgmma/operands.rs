@@ -45,7 +45,7 @@ fn descriptor(x: u64) -> Shared {
     }
 }
 
-/// The same descriptor, in all lanes.
+/// The descriptor that all lanes have.
 fn uniform(given: Source<'_>, of: &str) -> Result<Shared, FaultKind> {
     let first = given.lane(0);
     match given.lanes().iter().find(|v| **v != first) {

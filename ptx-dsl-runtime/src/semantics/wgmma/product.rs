@@ -26,7 +26,7 @@ const ROW: usize = 32;
 /// Types and shape. M is 64.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Product {
-    /// None: single bits.
+    /// The formats of A and B, or `None` for single bits.
     formats: Option<[Format; 2]>,
     n: usize,
     sparse: bool,

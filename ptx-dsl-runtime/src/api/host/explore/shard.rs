@@ -15,7 +15,7 @@ const NAME: &str = "PTX_DSL_SHARD";
 impl Shard {
     pub const ALL: Shard = Shard { nth: 0, of: 1 };
 
-    /// That of the environment variable `PTX_DSL_SHARD`, such as `2/8`.
+    /// Reads the environment variable `PTX_DSL_SHARD`, such as `2/8`.
     pub fn of_environment() -> Result<Shard, Error> {
         match std::env::var(NAME) {
             Ok(text) => Shard::parse(&text).ok_or_else(|| Error::Environment {

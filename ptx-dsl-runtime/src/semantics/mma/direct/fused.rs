@@ -30,7 +30,7 @@ pub fn add<L: Level>(job: &Job<'_>, model: Model, sums: &mut Floats) -> bool {
 
 /// A and B as f32.
 struct Factors {
-    /// As in registers: parts of k, each with 16 rows of `chunk` elements.
+    /// The elements of A as in registers: parts of k, each with 16 rows of `chunk` elements.
     a: [f32; ROWS * DEEP],
     /// By k.
     b: [[f32; WIDE]; DEEP],
@@ -72,7 +72,7 @@ impl Factors {
         [a, b, c, d]
     }
 
-    /// As [`add`], all of them.
+    /// Adds the products of all blocks, each by [`add`].
     #[inline(always)]
     fn add<L: Level>(&self, model: Model, formats: [Format; 2], sums: &mut Floats) -> bool {
         let finite = sums.as_flattened().iter().fold(true, |all, c| all & c.is_finite());

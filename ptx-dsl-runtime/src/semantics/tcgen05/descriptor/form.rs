@@ -67,7 +67,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// Of a `.target`.
+    /// The generation of a `.target`.
     pub fn of(target: &str) -> Generation {
         match target.trim_start_matches("sm_").trim_end_matches(['a', 'f']) {
             "103" => Generation::Sm103,

@@ -29,7 +29,7 @@ pub struct Scale {
     pub format: Format,
     /// The byte of the word where they start, for A and B.
     pub id: [usize; 2],
-    /// Those of A: line *l* in lane *l* of 128 (bit 26), not repeated in all partitions of 32 lanes.
+    /// The scale factors of A have line *l* in lane *l* of 128 (bit 26), and are not repeated in all partitions of 32 lanes.
     pub spread: bool,
 }
 

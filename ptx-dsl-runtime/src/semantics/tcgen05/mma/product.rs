@@ -29,7 +29,7 @@ fn integer(sum: f32) -> i32 {
     ((sum + MIDDLE).to_bits() as i32).wrapping_sub(MIDDLE.to_bits() as i32)
 }
 
-/// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for a product, not for sums.
+/// [`dense`] or [`sparse`] of integers of 11 bits and a sign: f32 is exact for a product, not for sums.
 #[inline(always)]
 fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
     // the pattern of zero is subtracted once per product at the end
