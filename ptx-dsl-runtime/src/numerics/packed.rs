@@ -5,7 +5,7 @@ use crate::numerics::qual::{Q, Ty, q};
 
 /// What an element is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ElementKind {
     Float,
     /// A float without a sign.
     Magnitude,
@@ -18,7 +18,7 @@ enum Kind {
 /// The elements of a packed type.
 #[derive(Clone, Copy)]
 struct Elements {
-    kind: Kind,
+    kind: ElementKind,
     /// The format of a float.
     format: Format,
     /// Bits that each takes.
@@ -29,21 +29,21 @@ struct Elements {
 impl Elements {
     const fn of(ty: Ty) -> Option<Elements> {
         let (kind, format, bits, count) = match ty {
-            Ty::F16x2 => (Kind::Float, F16, 16, 2),
-            Ty::Bf16x2 => (Kind::Float, BF16, 16, 2),
-            Ty::E4m3x2 => (Kind::Float, E4M3, 8, 2),
-            Ty::E5m2x2 => (Kind::Float, E5M2, 8, 2),
-            Ty::E2m3x2 => (Kind::Float, E2M3, 8, 2),
-            Ty::E3m2x2 => (Kind::Float, E3M2, 8, 2),
-            Ty::E2m1x2 => (Kind::Float, E2M1, 4, 2),
-            Ty::E4m3x4 => (Kind::Float, E4M3, 8, 4),
-            Ty::E5m2x4 => (Kind::Float, E5M2, 8, 4),
-            Ty::E2m3x4 => (Kind::Float, E2M3, 8, 4),
-            Ty::E3m2x4 => (Kind::Float, E3M2, 8, 4),
-            Ty::E2m1x4 => (Kind::Float, E2M1, 4, 4),
-            Ty::Ue5m3x2 => (Kind::Magnitude, UE5M3, 8, 2),
-            Ty::Ue8m0x2 => (Kind::Scale, UE5M3, 8, 2),
-            Ty::S2f6x2 => (Kind::Fixed, UE5M3, 8, 2),
+            Ty::F16x2 => (ElementKind::Float, F16, 16, 2),
+            Ty::Bf16x2 => (ElementKind::Float, BF16, 16, 2),
+            Ty::E4m3x2 => (ElementKind::Float, E4M3, 8, 2),
+            Ty::E5m2x2 => (ElementKind::Float, E5M2, 8, 2),
+            Ty::E2m3x2 => (ElementKind::Float, E2M3, 8, 2),
+            Ty::E3m2x2 => (ElementKind::Float, E3M2, 8, 2),
+            Ty::E2m1x2 => (ElementKind::Float, E2M1, 4, 2),
+            Ty::E4m3x4 => (ElementKind::Float, E4M3, 8, 4),
+            Ty::E5m2x4 => (ElementKind::Float, E5M2, 8, 4),
+            Ty::E2m3x4 => (ElementKind::Float, E2M3, 8, 4),
+            Ty::E3m2x4 => (ElementKind::Float, E3M2, 8, 4),
+            Ty::E2m1x4 => (ElementKind::Float, E2M1, 4, 4),
+            Ty::Ue5m3x2 => (ElementKind::Magnitude, UE5M3, 8, 2),
+            Ty::Ue8m0x2 => (ElementKind::Scale, UE5M3, 8, 2),
+            Ty::S2f6x2 => (ElementKind::Fixed, UE5M3, 8, 2),
             _ => return None,
         };
         Some(Elements { kind, format, bits, count })
@@ -53,10 +53,10 @@ impl Elements {
     fn decode(self, x: u64) -> Num {
         let f = self.format;
         match self.kind {
-            Kind::Float => f.decode(x & ((f.sign() << 1) - 1)),
-            Kind::Magnitude => f.decode(x & (f.sign() - 1)),
-            Kind::Scale => Num::ue8m0(x),
-            Kind::Fixed => match x as i8 {
+            ElementKind::Float => f.decode(x & ((f.sign() << 1) - 1)),
+            ElementKind::Magnitude => f.decode(x & (f.sign() - 1)),
+            ElementKind::Scale => Num::ue8m0(x),
+            ElementKind::Fixed => match x as i8 {
                 0 => Num::Zero(false),
                 v => Num::Fin(v < 0, u128::from(v.unsigned_abs()), -6),
             },
@@ -69,13 +69,13 @@ impl Elements {
         }
         let satfinite = q.has(q::satfinite);
         match self.kind {
-            Kind::Float => match self.format.encode(v, mode, satfinite) {
+            ElementKind::Float => match self.format.encode(v, mode, satfinite) {
                 zero if zero == self.format.sign() && q.has(q::pzo) => 0,
                 bits => bits,
             },
-            Kind::Magnitude => self.format.encode(if v.is_neg() { v.negated() } else { v }, mode, satfinite),
-            Kind::Scale => to_power(v, mode, satfinite),
-            Kind::Fixed => to_fixed(v, mode),
+            ElementKind::Magnitude => self.format.encode(if v.is_neg() { v.negated() } else { v }, mode, satfinite),
+            ElementKind::Scale => to_power(v, mode, satfinite),
+            ElementKind::Fixed => to_fixed(v, mode),
         }
     }
 }

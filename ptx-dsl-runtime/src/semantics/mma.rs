@@ -19,7 +19,7 @@ use crate::numerics::matrix::fragment::{self, Rows};
 use crate::numerics::matrix::model::{self, Model};
 use crate::numerics::matrix::tile::{Tile, every_second_pair};
 use crate::numerics::qual::{Q, q};
-use form::{Form, Kind};
+use form::{FactorKind, MmaForm};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
@@ -37,7 +37,7 @@ fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], 
     if let Some(wait) = x.whole_warp(if sparse { "mma.sp" } else { "mma" })? {
         return Ok(Flow::Wait(wait));
     }
-    let form = Form::of(q, sparse);
+    let form = MmaForm::of(q, sparse);
     let (a, s) = s.split_at(form.registers_of_a().min(s.len()));
     let (b, s) = s.split_at(form.registers_of_b().min(s.len()));
     let (c, rest) = s.split_at(form.registers_of_c().min(s.len()));
@@ -56,7 +56,7 @@ pub(super) struct Sources<'a> {
 
 /// The product of a warp's fragments. `d` is empty if the result is not wanted.
 pub(super) fn fragments(
-    form: &Form,
+    form: &MmaForm,
     q: Q,
     machine: Machine,
     s: Sources<'_>,
@@ -66,10 +66,10 @@ pub(super) fn fragments(
         return Ok(());
     }
     match form.kind {
-        Kind::Quads => quads::multiply(q, s, d, machine),
-        Kind::Double => exact::double(form, q, s, d),
-        Kind::Bits => exact::bits(form, q, s, d),
-        Kind::Floats | Kind::Integers => {
+        FactorKind::Quads => quads::multiply(q, s, d, machine),
+        FactorKind::Double => exact::double(form, q, s, d),
+        FactorKind::Bits => exact::bits(form, q, s, d),
+        FactorKind::Floats | FactorKind::Integers => {
             let sum = direct_sum(form, q, machine);
             let spare = direct::spare(&s);
             if let Some(job) = sum.and_then(|sum| direct::Job::new(form, &s, &spare, sum))
@@ -86,10 +86,10 @@ pub(super) fn fragments(
 }
 
 /// How a product without block scaling adds; `None` for kinds that mix formats.
-fn direct_sum(form: &Form, q: Q, machine: Machine) -> Option<direct::Sum> {
+fn direct_sum(form: &MmaForm, q: Q, machine: Machine) -> Option<direct::Sum> {
     let to = Arithmetic::to(form.cells);
     match form.kind {
-        Kind::Integers => Some(direct::Sum::Integers { saturate: q.has(q::satfinite) }),
+        FactorKind::Integers => Some(direct::Sum::Integers { saturate: q.has(q::satfinite) }),
         _ if q.has(q::kind_f8f6f4) => None,
         _ if machine.numerics == Numerics::Fast => Some(direct::Sum::Plain),
         _ if is_halved(form, machine) => Some(direct::Sum::Halves(Model::mma(machine.target, Format::F16, to))),
@@ -101,14 +101,14 @@ fn direct_sum(form: &Form, q: Q, machine: Machine) -> Option<direct::Sum> {
 }
 
 /// Elements of 8 bits on a target whose tensor cores have none in `mma`, and exact sums?
-fn is_halved(form: &Form, machine: Machine) -> bool {
-    let small = form.kind == Kind::Floats && form.formats[0].bits() <= 8;
+fn is_halved(form: &MmaForm, machine: Machine) -> bool {
+    let small = form.kind == FactorKind::Floats && form.formats[0].bits() <= 8;
     small && machine.numerics == Numerics::Exact && (90..120).contains(&machine.target)
 }
 
 /// A product of numbers that f32 holds.
 struct Product<'a> {
-    form: &'a Form,
+    form: &'a MmaForm,
     machine: Machine,
     /// Numbers for `.kind::f8f6f4` or block scaling.
     new_kind: bool,
@@ -121,7 +121,7 @@ struct Product<'a> {
 }
 
 impl<'a> Product<'a> {
-    fn new(form: &'a Form, q: Q, machine: Machine, s: Sources<'_>) -> Result<Product<'a>, FaultKind> {
+    fn new(form: &'a MmaForm, q: Q, machine: Machine, s: Sources<'_>) -> Result<Product<'a>, FaultKind> {
         let stored = form.stored_k();
         let (mut positions, mut rest) = (None, s.rest);
         if let ([register, selector, more @ ..], true) = (rest, form.sparse) {
@@ -138,7 +138,7 @@ impl<'a> Product<'a> {
         let mut a = fragment::a(form.m, stored, form.packing(0), s.a);
         let mut b = fragment::b(form.k, form.packing(1), s.b);
         // ordinary sums need no exponents
-        if form.kind == Kind::Floats && machine.numerics == Numerics::Exact {
+        if form.kind == FactorKind::Floats && machine.numerics == Numerics::Exact {
             a.measure(model::least_exponent(form.formats[0]));
             b.measure(model::least_exponent(form.formats[1]));
         }
@@ -159,7 +159,7 @@ impl<'a> Product<'a> {
         let form = self.form;
         let to = Arithmetic::to(form.cells);
         let arithmetic = match &self.scales {
-            _ if form.kind == Kind::Integers => Arithmetic::Integers { saturate: self.saturate },
+            _ if form.kind == FactorKind::Integers => Arithmetic::Integers { saturate: self.saturate },
             factors if self.machine.numerics == Numerics::Fast => Arithmetic::Plain(factors.as_ref()),
             Some(factors) if form.packed => Arithmetic::Scaled(factors),
             _ if self.new_kind => Arithmetic::Fused(Model::tcgen05(to)),

@@ -10,7 +10,7 @@ pub(crate) mod swizzle;
 
 use job::{Load, Store};
 pub use map::{tensormap_cp_fenceproxy, tensormap_replace};
-use operands::{Form, overridden, tensor_box, transfer, undefined};
+use operands::{CopyForm, overridden, tensor_box, transfer, undefined};
 
 use super::bulk::no_report;
 use super::bulk::operands::{ctas, mbarrier_of, shared, shared_in};
@@ -54,7 +54,7 @@ fn numbers(s: &[&Lanes], l: usize) -> Vec<i32> {
 
 /// From a tensor to the shared memory of a CTA, or of several.
 fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
-    let form = Form::of(q);
+    let form = CopyForm::of(q);
     let (map, map_at, operands) = overridden(x, q, &s[1..], l)?;
     let (coordinates, rest) = operands.split_at(form.coordinates);
     let (offsets, mask) = rest[1..].split_at(form.offsets);
@@ -76,7 +76,7 @@ fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
 
 /// From shared memory to a tensor.
 fn store(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
-    let form = Form::of(q);
+    let form = CopyForm::of(q);
     let (map, map_at, operands) = overridden(x, q, s, l)?;
     let (coordinates, rest) = operands.split_at(form.coordinates);
     let reduction = if reduces { Some(reduction(x, q, map.element, l)?) } else { None };

@@ -4,7 +4,7 @@
 //! eight registers in every shape: the elements are there again until those are full.
 
 use super::matrix::arithmetic::Machine;
-use super::mma::form::{Form, Kind};
+use super::mma::form::{FactorKind, MmaForm};
 use super::mma::{Sources, fragments};
 use super::{same, set, space};
 use crate::fault::Fault;
@@ -230,13 +230,13 @@ pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
         return Ok(Flow::Next);
     }
     let [m, n, k] = shape(q);
-    let mut form = Form::with_shape(q, false, m.min(16), k);
+    let mut form = MmaForm::with_shape(q, false, m.min(16), k);
     if form.formats[0] == Format::Tf32 {
         // ptxas makes two products of half the depth
         form.step = 4;
     }
     let (high, wide) = (m / form.m, n / 8);
-    let doubled = form.kind == Kind::Floats && form.formats[0] == Format::F16;
+    let doubled = form.kind == FactorKind::Floats && form.formats[0] == Format::F16;
     let of = |registers: usize, tiles: usize| if doubled { 8 } else { registers * tiles };
     let (of_a, of_b) = (form.registers_of_a(), form.registers_of_b());
     let (a, rest) = s.split_at(of(of_a, high).min(s.len()));
@@ -255,7 +255,7 @@ pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
             rest: &[],
         };
         fragments(&form, q, machine, sources, d).map_err(|kind| x.fault(kind, 0))?;
-        if q.has(q::satfinite) && form.kind == Kind::Floats {
+        if q.has(q::satfinite) && form.kind == FactorKind::Floats {
             saturate(form.cells[0], d);
         }
     }

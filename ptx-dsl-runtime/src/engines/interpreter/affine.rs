@@ -1,7 +1,7 @@
 //! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
 //! around.
 
-use super::registers::{Kind, Line, Scalar};
+use super::registers::{Line, RegisterKind, Scalar};
 use super::runner::Runner;
 use crate::numerics::lanes::{self, just};
 
@@ -108,12 +108,12 @@ impl Rule {
     }
 
     /// The order in which [`Runner::set_line`] takes the operands: a uniform factor is second. `None` if they have no affine result.
-    pub fn order(self, [a, b, _]: [Kind; 3]) -> Option<[usize; 3]> {
+    pub fn order(self, [a, b, _]: [RegisterKind; 3]) -> Option<[usize; 3]> {
         match self {
-            Rule::Mul | Rule::Mad | Rule::Wide { .. } if b != Kind::Uniform => {
-                (a == Kind::Uniform).then_some([1, 0, 2])
+            Rule::Mul | Rule::Mad | Rule::Wide { .. } if b != RegisterKind::Uniform => {
+                (a == RegisterKind::Uniform).then_some([1, 0, 2])
             }
-            Rule::Shl if b != Kind::Uniform => None,
+            Rule::Shl if b != RegisterKind::Uniform => None,
             _ => Some([0, 1, 2]),
         }
     }
@@ -196,23 +196,29 @@ impl Runner<'_, '_> {
     }
 
     /// The kind of what [`Runner::set_line`] sets for these operands, at least one of which is affine. `None` if it cannot.
-    pub fn kind_of_line(&self, rule: Rule, s: [Line; 3], kinds: [Kind; 3], result: Register) -> Option<Kind> {
+    pub fn kind_of_line(
+        &self,
+        rule: Rule,
+        s: [Line; 3],
+        kinds: [RegisterKind; 3],
+        result: Register,
+    ) -> Option<RegisterKind> {
         let Rule::Compare { compare, signed } = rule else {
             let bits = self.registers.slot(result).bits;
-            return rule.apply(self.registers.shape, |i| s[i], bits).map(|_| Kind::Affine);
+            return rule.apply(self.registers.shape, |i| s[i], bits).map(|_| RegisterKind::Affine);
         };
-        if kinds[0] != Kind::Affine || kinds[1] != Kind::Uniform {
+        if kinds[0] != RegisterKind::Affine || kinds[1] != RegisterKind::Uniform {
             return None;
         }
         match self.compared(compare, signed, s[0], s[1].0) {
-            Some(_) => Some(Kind::Uniform),
-            None => self.compares_threads(signed, s[0]).then_some(Kind::Rows),
+            Some(_) => Some(RegisterKind::Uniform),
+            None => self.compares_threads(signed, s[0]).then_some(RegisterKind::Rows),
         }
     }
 
     /// Computes an affine result, or that of a comparison. False, with nothing done, if it is not of that kind.
     #[inline(always)]
-    pub fn set_line(&mut self, rule: Rule, s: [Line; 3], result: Register, kind: Kind) -> bool {
+    pub fn set_line(&mut self, rule: Rule, s: [Line; 3], result: Register, kind: RegisterKind) -> bool {
         if let Rule::Compare { compare, signed } = rule {
             return self.set_compared(compare, signed, (s[0], s[1].0), result, kind);
         }
@@ -230,9 +236,9 @@ impl Runner<'_, '_> {
         signed: bool,
         (line, with): (Line, u64),
         result: Register,
-        kind: Kind,
+        kind: RegisterKind,
     ) -> bool {
-        if kind == Kind::Rows {
+        if kind == RegisterKind::Rows {
             return self.compare_rows(compare, signed, line, with, result);
         }
         let Some(holds) = self.compared(compare, signed, line, with) else { return false };

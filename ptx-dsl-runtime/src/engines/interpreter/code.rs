@@ -5,7 +5,7 @@ use super::kinds::KindSet;
 use super::liveness::Liveness;
 use super::loaded::Pending;
 use super::mbarrier::Fast;
-use super::memory::{Access, Compiled};
+use super::memory::{Compiled, MemoryAccess};
 use super::nans::AnyNan;
 use super::op::{Op, WarpFunction};
 use super::registers::{Constants, Registers};
@@ -102,7 +102,7 @@ pub(super) enum Run {
     /// `mov` of one register or constant.
     Copy,
     /// A load, a store, or an addition to memory, of elements in plain registers.
-    Memory { access: Access, compiled: Compiled, function: WarpFunction },
+    Memory { access: MemoryAccess, compiled: Compiled, function: WarpFunction },
     /// The host has no such instruction; a launch has refused it.
     Nothing,
 }
@@ -289,8 +289,8 @@ impl Decoder<'_> {
     }
 
     /// A memory access in plain registers, and its loops.
-    fn access(&self, i: &image::Instr, opcode: Opcode, q: Q) -> Option<(Access, Compiled)> {
-        let access = Access::of(opcode, q, i, &self.image.registers)?;
+    fn access(&self, i: &image::Instr, opcode: Opcode, q: Q) -> Option<(MemoryAccess, Compiled)> {
+        let access = MemoryAccess::of(opcode, q, i, &self.image.registers)?;
         let compiled = Compiled::of(&access, self.set)?;
         Some((access, compiled))
     }

@@ -5,7 +5,7 @@ use ptx_dsl_isa::image::Register;
 /// What a register holds in a cohort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum RegisterKind {
     Rows,
     Uniform,
     Affine,
@@ -15,7 +15,7 @@ pub(super) enum Kind {
 const OF_WORD: usize = 32;
 
 /// All of them uniform.
-const UNIFORM: u64 = u64::MAX / 3 * Kind::Uniform as u64;
+const UNIFORM: u64 = u64::MAX / 3 * RegisterKind::Uniform as u64;
 
 /// Where the kind of a register is: the word, and how far up in it.
 #[inline(always)]
@@ -54,7 +54,7 @@ pub(super) struct Patch(Vec<(usize, u64, u64)>);
 
 impl Patch {
     /// This register gets this kind.
-    pub fn add(&mut self, r: Register, kind: Kind) {
+    pub fn add(&mut self, r: Register, kind: RegisterKind) {
         let (word, shift) = place(r);
         let (bits, new) = (3 << shift, (kind as u64) << shift);
         match self.0.iter_mut().find(|(at, ..)| *at == word) {
@@ -86,7 +86,7 @@ impl Kinds {
     }
 
     #[inline(always)]
-    pub fn set(&mut self, warp: usize, r: Register, kind: Kind) {
+    pub fn set(&mut self, warp: usize, r: Register, kind: RegisterKind) {
         let (word, shift) = place(r);
         let old = &mut self.words[warp * self.per_warp + word];
         let new = *old & !(3 << shift) | (kind as u64) << shift;
@@ -109,12 +109,12 @@ impl Kinds {
     }
 
     #[inline(always)]
-    pub fn get(&self, warp: usize, r: Register) -> Kind {
+    pub fn get(&self, warp: usize, r: Register) -> RegisterKind {
         let (word, shift) = place(r);
         match self.words[warp * self.per_warp + word] >> shift & 3 {
-            0 => Kind::Rows,
-            1 => Kind::Uniform,
-            _ => Kind::Affine,
+            0 => RegisterKind::Rows,
+            1 => RegisterKind::Uniform,
+            _ => RegisterKind::Affine,
         }
     }
 
@@ -141,23 +141,23 @@ mod tests {
         let before = kinds.of(1, &set);
         assert!(kinds.are(0, &set, &before) && kinds.are(2, &set, &before));
         for r in [1, 30, 33, 68] {
-            kinds.set(1, r, Kind::Rows);
+            kinds.set(1, r, RegisterKind::Rows);
             assert!(kinds.are(1, &set, &before), "{r} is not in the set");
         }
         for r in [0, 31, 32, 69] {
-            for kind in [Kind::Rows, Kind::Affine] {
+            for kind in [RegisterKind::Rows, RegisterKind::Affine] {
                 kinds.set(1, r, kind);
                 assert_eq!(kinds.get(1, r), kind);
                 assert!(!kinds.are(1, &set, &before) && kinds.are(0, &set, &before), "{r}");
             }
-            kinds.set(1, r, Kind::Uniform);
+            kinds.set(1, r, RegisterKind::Uniform);
             assert!(kinds.are(1, &set, &before), "{r}");
         }
         kinds.copy(1, 2);
-        assert_eq!((kinds.get(2, 30), kinds.get(2, 31)), (Kind::Rows, Kind::Uniform));
+        assert_eq!((kinds.get(2, 30), kinds.get(2, 31)), (RegisterKind::Rows, RegisterKind::Uniform));
         kinds.reset_first();
-        assert_eq!(kinds.get(1, 30), Kind::Rows);
+        assert_eq!(kinds.get(1, 30), RegisterKind::Rows);
         kinds.reset();
-        assert_eq!(kinds.get(1, 30), Kind::Uniform);
+        assert_eq!(kinds.get(1, 30), RegisterKind::Uniform);
     }
 }

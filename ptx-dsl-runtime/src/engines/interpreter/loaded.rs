@@ -23,7 +23,7 @@ pub(super) enum Rule {
 
 /// What an instruction does with the registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LoadedUse {
     /// Its results wait from now on.
     Load,
     /// They wait no longer.
@@ -33,21 +33,21 @@ enum Kind {
     Use,
 }
 
-impl Kind {
-    fn of(rule: Rule, i: &Instr, qualifiers: Q) -> Kind {
-        let Action::Opcode { opcode, .. } = i.action else { return Kind::Copy };
+impl LoadedUse {
+    fn of(rule: Rule, i: &Instr, qualifiers: Q) -> LoadedUse {
+        let Action::Opcode { opcode, .. } = i.action else { return LoadedUse::Copy };
         let effects = opcode.entries().next().map(|e| e.instr.effects);
         match (rule, effects.map(|e| (e.tensor, e.group))) {
-            (Rule::Loads, Some((Tensor::Load, _))) => Kind::Load,
-            (Rule::Loads, Some((Tensor::Wait, _))) if !qualifiers.has(q::st) => Kind::Wait,
-            (Rule::Products, Some((_, Group::Wgmma(Step::Start)))) => Kind::Use,
+            (Rule::Loads, Some((Tensor::Load, _))) => LoadedUse::Load,
+            (Rule::Loads, Some((Tensor::Wait, _))) if !qualifiers.has(q::st) => LoadedUse::Wait,
+            (Rule::Products, Some((_, Group::Wgmma(Step::Start)))) => LoadedUse::Use,
             // with an operand it is a check
-            (Rule::Products, _) if opcode == op::wgmma_fence && i.sources.is_empty() => Kind::Wait,
-            _ if opcode == op::mov => Kind::Copy,
+            (Rule::Products, _) if opcode == op::wgmma_fence && i.sources.is_empty() => LoadedUse::Wait,
+            _ if opcode == op::mov => LoadedUse::Copy,
             // an argument of a device function
-            (Rule::Products, _) if opcode == op::ld && qualifiers.has(q::param_func) => Kind::Copy,
-            (Rule::Loads, _) => Kind::Use,
-            (Rule::Products, _) => Kind::Load,
+            (Rule::Products, _) if opcode == op::ld && qualifiers.has(q::param_func) => LoadedUse::Copy,
+            (Rule::Loads, _) => LoadedUse::Use,
+            (Rule::Products, _) => LoadedUse::Load,
         }
     }
 }
@@ -81,13 +81,13 @@ impl Loaded {
             for i in all() {
                 let has = |r: Register| numbers[r as usize].is_some();
                 // with the copies that are read, or of what is loaded
-                let found: Vec<Register> = match (rule, Kind::of(rule, i, Q::NONE)) {
-                    (Rule::Loads, Kind::Load) => i.results.iter().flatten().copied().collect(),
-                    (Rule::Loads, Kind::Copy) if i.sources.iter().filter_map(register).any(has) => {
+                let found: Vec<Register> = match (rule, LoadedUse::of(rule, i, Q::NONE)) {
+                    (Rule::Loads, LoadedUse::Load) => i.results.iter().flatten().copied().collect(),
+                    (Rule::Loads, LoadedUse::Copy) if i.sources.iter().filter_map(register).any(has) => {
                         i.results.iter().flatten().copied().collect()
                     }
-                    (Rule::Products, Kind::Use) => fragments(image, i).collect(),
-                    (Rule::Products, Kind::Copy) if i.results.iter().flatten().copied().any(has) => {
+                    (Rule::Products, LoadedUse::Use) => fragments(image, i).collect(),
+                    (Rule::Products, LoadedUse::Copy) if i.results.iter().flatten().copied().any(has) => {
                         i.sources.iter().filter_map(register).collect()
                     }
                     _ => continue,
@@ -115,7 +115,7 @@ impl Loaded {
 #[derive(Debug)]
 pub(super) struct Touch {
     pub rule: Rule,
-    kind: Kind,
+    kind: LoadedUse,
     opcode: Option<Opcode>,
     reads: Vec<Register>,
     writes: Vec<Register>,
@@ -127,13 +127,13 @@ impl Touch {
         if loaded.count == 0 {
             return None;
         }
-        let (rule, kind) = (loaded.rule, Kind::of(loaded.rule, i, qualifiers));
+        let (rule, kind) = (loaded.rule, LoadedUse::of(loaded.rule, i, qualifiers));
         let opcode = if let Action::Opcode { opcode, .. } = i.action { Some(opcode) } else { None };
         let is_loaded = |r: &Register| loaded.number(*r).is_some();
         let reads: Vec<_> = i.sources.iter().filter_map(register).filter(is_loaded).collect();
         let writes: Vec<_> = i.results.iter().flatten().copied().filter(is_loaded).collect();
-        let reads_matter = (rule, kind) != (Rule::Products, Kind::Load);
-        let touches = kind == Kind::Wait || reads_matter && !reads.is_empty() || !writes.is_empty();
+        let reads_matter = (rule, kind) != (Rule::Products, LoadedUse::Load);
+        let touches = kind == LoadedUse::Wait || reads_matter && !reads.is_empty() || !writes.is_empty();
         touches.then_some(Touch { rule, kind, opcode, reads, writes })
     }
 }
@@ -189,19 +189,19 @@ impl Pending {
     /// An instruction runs in warp `w`: the register that it reads too early, with its value.
     pub fn touch(&mut self, site: u32, touch: &Touch, w: usize) -> Option<(Register, Value)> {
         match touch.kind {
-            Kind::Wait => self.waits[w] += 1,
-            Kind::Load => {
+            LoadedUse::Wait => self.waits[w] += 1,
+            LoadedUse::Load => {
                 let waits = self.waits[w];
                 touch
                     .writes
                     .iter()
                     .for_each(|&r| self.set(r, w, Some(Value { site, opcode: touch.opcode, from: r, waits })));
             }
-            Kind::Copy => {
+            LoadedUse::Copy => {
                 let value = touch.reads.iter().find_map(|r| self.of(*r, w));
                 touch.writes.iter().for_each(|r| self.set(*r, w, value));
             }
-            Kind::Use => {
+            LoadedUse::Use => {
                 let found = touch.reads.iter().find_map(|r| Some((*r, self.of(*r, w)?)));
                 touch.writes.iter().for_each(|r| self.set(*r, w, None));
                 if let Some((_, value)) = found {

@@ -11,7 +11,7 @@ mod pieces;
 mod product;
 mod scattered;
 
-pub(super) use access::Access;
+pub(super) use access::MemoryAccess;
 pub(super) use indexed::Indexed;
 pub(super) use product::{CHAIN, Factor, Products};
 
@@ -37,12 +37,18 @@ pub(super) struct Compiled {
 
 impl Compiled {
     /// `None` if there are no loops on rows for this processor.
-    pub fn of(access: &Access, set: InstructionSet) -> Option<Self> {
+    pub fn of(access: &MemoryAccess, set: InstructionSet) -> Option<Self> {
         Some(Compiled { pieces: Pieced::find(access, set)?, each: Each::find(access, set)? })
     }
 }
 
-pub(super) fn run(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
+pub(super) fn run(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &MemoryAccess,
+    compiled: &Compiled,
+    f: WarpFunction,
+) -> Done {
     if access.is_local() {
         r.x.at(op.site, op.order);
         return r.warp_by_warp(op, f);
@@ -61,7 +67,7 @@ fn telling<T>(r: &mut Runner<'_, '_>, f: impl FnOnce(&mut Runner<'_, '_>) -> T) 
 
 /// A step of a plan: all lanes load the same elements. False, with nothing done, if it cannot run that way.
 #[inline]
-pub(super) fn run_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Result<bool, Box<Fault>> {
+pub(super) fn run_once(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Result<bool, Box<Fault>> {
     telling(r, |r| load_once(r, op, access, at))
 }
 
@@ -70,7 +76,7 @@ pub(super) fn run_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64
 pub(super) fn run_affine(
     r: &mut Runner<'_, '_>,
     op: &Op,
-    access: &Access,
+    access: &MemoryAccess,
     (compiled, f): (&Compiled, WarpFunction),
     address: &Line,
 ) -> Done {
@@ -82,13 +88,13 @@ pub(super) fn run_affine(
 pub(super) fn run_each(
     r: &mut Runner<'_, '_>,
     op: &Op,
-    access: &Access,
+    access: &MemoryAccess,
     (compiled, f): (&Compiled, WarpFunction),
 ) -> Done {
     telling(r, |r| anywhere(r, op, access, (compiled, f)))
 }
 
-fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
+fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &Compiled, f: WarpFunction) -> Done {
     match r.scalar_operand(&op.sources[0]) {
         Some(Scalar::Uniform(at)) if access.is_once(r.all) && load_once(r, op, access, at)? => Ok(()),
         Some(affine @ Scalar::Affine { .. }) if access.is_in_pieces() => {
@@ -101,7 +107,7 @@ fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compile
 /// All lanes load the same elements. False, with nothing done, if they are in the memory of each lane, or if the monitor wants to see
 /// each lane.
 #[inline]
-fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Result<bool, Box<Fault>> {
+fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Result<bool, Box<Fault>> {
     r.x.at(op.site, op.order);
     if access.space == AddrSpace::Generic && names_local(at) || r.x.monitor.is_on() && !tell_uniform(r, access, at) {
         return Ok(false);
@@ -115,7 +121,7 @@ fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Resul
 fn at_affine_addresses(
     r: &mut Runner<'_, '_>,
     op: &Op,
-    access: &Access,
+    access: &MemoryAccess,
     (compiled, f): (&Compiled, WarpFunction),
     address: &Line,
 ) -> Done {
@@ -124,7 +130,7 @@ fn at_affine_addresses(
 }
 
 #[inline(always)]
-fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &Access, (compiled, f): (&Compiled, WarpFunction)) -> Done {
+fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, (compiled, f): (&Compiled, WarpFunction)) -> Done {
     r.x.at(op.site, op.order);
     compiled.each.run(r, op, access, f)
 }
@@ -132,13 +138,13 @@ fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &Access, (compiled, f): (&C
 /// Accesses memory in pieces, if the first threads do, and none of the others. Lanes that have exited, or do not exist, access
 /// nothing. False, with nothing done, if that is not so.
 #[inline(always)]
-fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, address: &Line) -> bool {
+fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &Compiled, address: &Line) -> bool {
     let count = r.first_threads();
     count != 0 && compiled.pieces.run(r, op, access, address, count)
 }
 
 /// Tells the monitor of a load of the same elements by all lanes.
-fn tell_uniform(r: &mut Runner<'_, '_>, access: &Access, at: u64) -> bool {
+fn tell_uniform(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: u64) -> bool {
     let bytes = access.bytes * access.count as u32;
     let inside = r.x.bytes_at(access.cache, access.space, at, bytes as usize).is_some();
     if !inside || !at.is_multiple_of(bytes.into()) {
@@ -154,7 +160,7 @@ fn tell_uniform(r: &mut Runner<'_, '_>, access: &Access, at: u64) -> bool {
 }
 
 /// All lanes load the same elements: once.
-fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Done {
+fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Done {
     match (access.bytes, access.count) {
         (4, 1) if let Some([v]) = r.x.load_one::<u32, 1>(access.cache, access.space, at) => {
             r.set(op.results[0], Scalar::Uniform(extended(v, access)));
@@ -172,7 +178,7 @@ fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Do
 }
 
 /// The same through the checks of one lane.
-fn load_checked<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Done {
+fn load_checked<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Done {
     let (k, m) = r.first_lane();
     let lane = m.trailing_zeros() as usize & 31;
     r.enter(k, m);

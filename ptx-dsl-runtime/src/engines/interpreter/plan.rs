@@ -18,7 +18,7 @@ use crate::semantics::Done;
 
 use deferred::{Deferred, Tracker};
 use readers::Readers;
-use step::{Outcome, Step};
+use step::{PlanStep, StepOutcome};
 
 /// Plans of a region.
 const MOST: usize = 12;
@@ -47,7 +47,7 @@ struct Plan {
 struct Planned {
     /// The number of the instruction; the step may be several.
     at: usize,
-    step: Step,
+    step: PlanStep,
     /// `Runner::all`: its results are dead where the lanes are that do not run.
     all: bool,
 }
@@ -139,7 +139,7 @@ impl Plan {
             tracker.note(r, instr, i, refused.contains(&i));
             let all = instr.op.guard.is_none() && are_dead(code, instr, rest);
             r.all = all;
-            let step = Step::record(r, i, instr).map_err(|fault| failed(r, &region.body, i, fault))?;
+            let step = PlanStep::record(r, i, instr).map_err(|fault| failed(r, &region.body, i, fault))?;
             r.describe_news(&instr.op);
             steps.push(Planned { at: i, step, all });
         }
@@ -167,16 +167,16 @@ impl Plan {
             let outcome = step.run(r, body, *at).map_err(|fault| self.failed(r, body, *at, fault))?;
             if r.x.findings.has_news() {
                 r.describe_findings(&body[*at].op);
-                if r.registers.has_undefined() && matches!(outcome, Outcome::Done) {
+                if r.registers.has_undefined() && matches!(outcome, StepOutcome::Done) {
                     return self.run_rest(r, body, at + 1);
                 }
             }
             match outcome {
-                Outcome::Done => {}
-                Outcome::Left => return self.run_rest(r, body, *at),
-                Outcome::LeftAt(at) => return self.run_rest(r, body, at),
-                Outcome::Otherwise => return self.run_rest(r, body, at + 1),
-                Outcome::Refused => {
+                StepOutcome::Done => {}
+                StepOutcome::Left => return self.run_rest(r, body, *at),
+                StepOutcome::LeftAt(at) => return self.run_rest(r, body, at),
+                StepOutcome::Otherwise => return self.run_rest(r, body, at + 1),
+                StepOutcome::Refused => {
                     self.leave(r, *at);
                     return Ok(Some(*at));
                 }

@@ -3,8 +3,8 @@
 //! Each warp has a scalar or a mark for each register. Those of the first warp of a cohort hold for all its warps. They are copied to
 //! the others when one of them runs in another cohort. Warps of a cohort that hold different scalars get rows when its next step begins.
 
-pub(super) use super::kinds::Kind;
 use super::kinds::Kinds;
+pub(super) use super::kinds::RegisterKind;
 use super::loaded::Pending;
 use super::watched::Undefined;
 use crate::machine::geometry::Geometry;
@@ -33,11 +33,11 @@ pub(super) enum Scalar {
 
 impl Scalar {
     #[inline(always)]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> RegisterKind {
         match self {
-            Scalar::Rows => Kind::Rows,
-            Scalar::Uniform(_) => Kind::Uniform,
-            Scalar::Affine { .. } => Kind::Affine,
+            Scalar::Rows => RegisterKind::Rows,
+            Scalar::Uniform(_) => RegisterKind::Uniform,
+            Scalar::Affine { .. } => RegisterKind::Affine,
         }
     }
 
@@ -278,9 +278,9 @@ impl Registers {
     #[inline(always)]
     pub fn scalar(&self, lo: usize, r: Register) -> Scalar {
         match self.kinds.get(lo, r) {
-            Kind::Rows => Scalar::Rows,
-            Kind::Uniform => Scalar::Uniform(self.base(lo, r)),
-            Kind::Affine => {
+            RegisterKind::Rows => Scalar::Rows,
+            RegisterKind::Uniform => Scalar::Uniform(self.base(lo, r)),
+            RegisterKind::Affine => {
                 let (base, x, y) = self.line(lo, r);
                 Scalar::Affine { base, x, y }
             }
@@ -325,7 +325,7 @@ impl Registers {
     /// Does a register hold rows in the cohort that begins with warp `lo`?
     #[inline(always)]
     pub fn is_rows(&self, lo: usize, r: Register) -> bool {
-        self.kinds.get(lo, r) == Kind::Rows
+        self.kinds.get(lo, r) == RegisterKind::Rows
     }
 
     /// A step of the warps `lo..hi` begins.

@@ -16,14 +16,14 @@ use super::value::Value;
 
 use crate::numerics::qual::{Q, q};
 use crate::numerics::simd::InstructionSet;
-use kind::Kind;
+use kind::RowKind;
 pub(super) use loops::One;
-use loops::{Call, Form, Loop, Needs, OPERANDS, Place, Places};
+use loops::{Call, Loop, LoopForm, OPERANDS, Places, RowNeeds, RowPlace};
 use ptx_dsl_isa::image::{Instr, Register, Source};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
 /// The number of a constant among those of its kind.
-fn constant(constants: &mut Constants, kind: Kind, v: u64) -> Option<usize> {
+fn constant(constants: &mut Constants, kind: RowKind, v: u64) -> Option<usize> {
     fn place<T: PartialEq>(list: &mut Vec<T>, v: T) -> usize {
         list.iter().position(|c| *c == v).unwrap_or_else(|| {
             list.push(v);
@@ -31,9 +31,9 @@ fn constant(constants: &mut Constants, kind: Kind, v: u64) -> Option<usize> {
         })
     }
     match kind {
-        Kind::P => None,
-        Kind::L => Some(place(&mut constants.longs, v)),
-        Kind::H | Kind::W | Kind::F => Some(place(&mut constants.words, v as u32)),
+        RowKind::P => None,
+        RowKind::L => Some(place(&mut constants.longs, v)),
+        RowKind::H | RowKind::W | RowKind::F => Some(place(&mut constants.words, v as u32)),
     }
 }
 
@@ -54,9 +54,9 @@ fn forms_for<'a>(
     q: Q,
     i: &'a Instr,
     widths: &'a [u8],
-) -> impl Iterator<Item = &'static Form> + use<'a> {
-    let holds = |kind: &Kind, bits: u8| kind.bits() == u32::from(bits);
-    let takes = move |kind: &Kind, source: &Source| match source {
+) -> impl Iterator<Item = &'static LoopForm> + use<'a> {
+    let holds = |kind: &RowKind, bits: u8| kind.bits() == u32::from(bits);
+    let takes = move |kind: &RowKind, source: &Source| match source {
         Source::Register { register } | Source::Not { register } => holds(kind, widths[*register as usize]),
         Source::Address { .. } | Source::Frame { .. } => false,
         Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } => true,
@@ -75,14 +75,14 @@ fn forms_for<'a>(
 pub(super) fn takes_any_nan(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> [bool; OPERANDS] {
     let mut takes = [false; OPERANDS];
     if let Some(form) = forms_for(opcode, q, i, widths).next() {
-        takes.iter_mut().zip(form.rows.sources).for_each(|(takes, kind)| *takes = *kind == Kind::F);
+        takes.iter_mut().zip(form.rows.sources).for_each(|(takes, kind)| *takes = *kind == RowKind::F);
     }
     takes
 }
 
 /// The loop of an instruction on this processor.
 pub(super) struct RowFunction {
-    form: &'static Form,
+    form: &'static LoopForm,
     set: InstructionSet,
     given: [Given; OPERANDS],
     pub opcode: Opcode,
@@ -110,7 +110,7 @@ impl RowFunction {
             return None;
         }
         let mut forms = forms_for(opcode, q, i, widths);
-        let form = forms.find(|form| any_nan || !form.rows.results.contains(&Kind::F))?;
+        let form = forms.find(|form| any_nan || !form.rows.results.contains(&RowKind::F))?;
         let mut given = [Given::Other; OPERANDS];
         for ((to, kind), source) in given.iter_mut().zip(form.rows.sources).zip(&i.sources) {
             *to = match source {
@@ -121,7 +121,7 @@ impl RowFunction {
                 _ => Given::Other,
             };
         }
-        let fma = opcode == op::fma && matches!(form.rows.results, [Kind::W | Kind::F]) && !q.has(q::ftz);
+        let fma = opcode == op::fma && matches!(form.rows.results, [RowKind::W | RowKind::F]) && !q.has(q::ftz);
         Some(RowFunction { form, set, given, opcode, fma })
     }
 
@@ -132,7 +132,7 @@ impl RowFunction {
         for ((at, kind), given) in form.rows.sources.iter().enumerate().zip(&self.given) {
             places.sources[at] = match *given {
                 Given::Register(register) if r.registers.is_rows(r.lo, register) => rows_of(r, register),
-                Given::Constant(n) => Place { first: constant_row(r, *kind, n) as u32, by_warp: false },
+                Given::Constant(n) => RowPlace { first: constant_row(r, *kind, n) as u32, by_warp: false },
                 _ => fill(r, at, *kind, &op.sources[at]),
             };
         }
@@ -145,22 +145,22 @@ impl RowFunction {
     }
 
     /// The loop with these places.
-    fn call(&self, r: &Runner<'_, '_>, places: Places) -> (Call, Needs) {
-        ((self.form.rows.compiled(self.set), places), Needs::of(&self.form.rows, &places, r.registers.warps))
+    fn call(&self, r: &Runner<'_, '_>, places: Places) -> (Call, RowNeeds) {
+        ((self.form.rows.compiled(self.set), places), RowNeeds::of(&self.form.rows, &places, r.registers.warps))
     }
 
     /// Where the results go: one that nothing needs to scratch rows, or nowhere.
     fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut Places) {
         let [first, second] = [0, 1].map(|at| op.results.get(at).copied().flatten().map(|to| rows_of(r, to)));
-        let unwanted = || Place { first: scratch_row(r, self.form.rows.results[0], OPERANDS) as u32, by_warp: true };
+        let unwanted = || RowPlace { first: scratch_row(r, self.form.rows.results[0], OPERANDS) as u32, by_warp: true };
         (places.result, places.second) = (first.unwrap_or_else(unwanted), second);
     }
 }
 
 /// The rows of a register.
 #[inline(always)]
-fn rows_of(r: &Runner<'_, '_>, register: Register) -> Place {
-    Place { first: r.registers.row(register, 0) as u32, by_warp: true }
+fn rows_of(r: &Runner<'_, '_>, register: Register) -> RowPlace {
+    RowPlace { first: r.registers.row(register, 0) as u32, by_warp: true }
 }
 
 /// The rows on which loops run now.
@@ -178,7 +178,7 @@ fn loop_of<'c>(r: &'c Runner<'_, '_>) -> Loop<'c> {
 /// Runs loops that [`RowFunction::find`] has taken, one after the other.
 #[inline(always)]
 #[allow(unsafe_code)]
-fn run_calls(calls: &[Call], needs: &Needs, x: &Loop<'_>) {
+fn run_calls(calls: &[Call], needs: &RowNeeds, x: &Loop<'_>) {
     assert!(x.has(needs), "a row is outside of the registers");
     for (compiled, places) in calls {
         // SAFETY: the loops are for the instruction set of this processor, and their rows are inside.
@@ -188,7 +188,7 @@ fn run_calls(calls: &[Call], needs: &Needs, x: &Loop<'_>) {
 
 /// An operand that gets rows before the loop runs.
 struct Fill {
-    kind: Kind,
+    kind: RowKind,
     value: Value,
     /// Its first scratch row.
     to: usize,
@@ -197,7 +197,7 @@ struct Fill {
 /// A loop with the places of its operands and results, which hold while registers have the same kinds of values.
 pub(super) struct Resolved {
     call: Call,
-    needs: Needs,
+    needs: RowNeeds,
     fills: Box<[Fill]>,
     /// Results that are no rows yet.
     fresh: Box<[Register]>,
@@ -210,15 +210,15 @@ impl RowFunction {
         for ((at, kind), given) in self.form.rows.sources.iter().enumerate().zip(&self.given) {
             places.sources[at] = match given {
                 Given::Register(register) if r.registers.is_rows(r.lo, *register) => rows_of(r, *register),
-                Given::Constant(n) => Place { first: constant_row(r, *kind, *n) as u32, by_warp: false },
+                Given::Constant(n) => RowPlace { first: constant_row(r, *kind, *n) as u32, by_warp: false },
                 _ => {
                     let (value, to) = (Value::of(r, &op.sources[at])?, scratch_row(r, *kind, at));
-                    let by_warp = value.kind() == super::registers::Kind::Affine;
-                    if by_warp && *kind == Kind::P {
+                    let by_warp = value.kind() == super::registers::RegisterKind::Affine;
+                    if by_warp && *kind == RowKind::P {
                         return None;
                     }
                     fills.push(Fill { kind: *kind, value, to });
-                    Place { first: to as u32, by_warp }
+                    RowPlace { first: to as u32, by_warp }
                 }
             };
         }
@@ -233,7 +233,7 @@ impl RowFunction {
 /// Loops that run one after the other. Their operands are rows, or constants.
 pub(super) struct Loops {
     calls: Box<[Call]>,
-    needs: Needs,
+    needs: RowNeeds,
     /// Results that are no rows yet; do all lanes get them?
     fresh: Box<[(Register, bool)]>,
 }
@@ -255,7 +255,7 @@ impl Loops {
 
 impl FromIterator<Resolved> for Loops {
     fn from_iter<T: IntoIterator<Item = Resolved>>(resolved: T) -> Self {
-        let (mut calls, mut needs, mut fresh) = (Vec::new(), Needs::default(), Vec::new());
+        let (mut calls, mut needs, mut fresh) = (Vec::new(), RowNeeds::default(), Vec::new());
         for Resolved { call, needs: of_call, fresh: of_loop, .. } in resolved {
             needs = if calls.is_empty() { of_call } else { needs.and(of_call) };
             fresh.extend(of_loop.into_iter().map(|register| (register, call.1.all)));
@@ -288,7 +288,7 @@ impl Resolved {
         let mut places = Places { result, second: kept.then_some(first.result), all, ..Places::default() };
         let sources = first.sources.iter().take(of_first).chain(others);
         places.sources.iter_mut().zip(sources).for_each(|(to, from)| *to = *from);
-        let needs = Needs::of(&pair.rows, &places, self.needs.warps);
+        let needs = RowNeeds::of(&pair.rows, &places, self.needs.warps);
         let fresh = self.fresh.iter().chain(&next.fresh).copied().collect();
         Some(Resolved { call: (pair.rows.compiled(of[0].set), places), needs, fills: Box::default(), fresh })
     }
@@ -318,19 +318,19 @@ impl Fill {
 
 /// One row of this value.
 #[inline(always)]
-fn fill_uniform(r: &Runner<'_, '_>, kind: Kind, to: usize, v: u64) {
+fn fill_uniform(r: &Runner<'_, '_>, kind: RowKind, to: usize, v: u64) {
     match kind {
-        Kind::P => r.registers.masks[to].set((v as u32 & 1).wrapping_neg()),
-        Kind::L => r.registers.longs[to].set(Row([v; 32])),
-        Kind::H | Kind::W | Kind::F => r.registers.words[to].set(Row([v as u32; 32])),
+        RowKind::P => r.registers.masks[to].set((v as u32 & 1).wrapping_neg()),
+        RowKind::L => r.registers.longs[to].set(Row([v; 32])),
+        RowKind::H | RowKind::W | RowKind::F => r.registers.words[to].set(Row([v as u32; 32])),
     }
 }
 
 /// The rows of an affine value.
-fn fill_affine(r: &Runner<'_, '_>, kind: Kind, to: usize, affine: Scalar) {
+fn fill_affine(r: &Runner<'_, '_>, kind: RowKind, to: usize, affine: Scalar) {
     for k in (0..r.n).filter(|k| r.masks[*k] != 0) {
         match kind {
-            Kind::L => r.registers.longs[to + k].set(r.registers.affine_longs(affine, r.lo + k)),
+            RowKind::L => r.registers.longs[to + k].set(r.registers.affine_longs(affine, r.lo + k)),
             _ => r.registers.words[to + k].set(r.registers.affine_words(affine, r.lo + k)),
         }
     }
@@ -338,42 +338,42 @@ fn fill_affine(r: &Runner<'_, '_>, kind: Kind, to: usize, affine: Scalar) {
 
 /// The first of the scratch rows of an operand or result.
 #[inline(always)]
-fn scratch_row(r: &Runner<'_, '_>, kind: Kind, at: usize) -> usize {
+fn scratch_row(r: &Runner<'_, '_>, kind: RowKind, at: usize) -> usize {
     at * r.registers.warps
         + match kind {
-            Kind::P => r.registers.scratch[0],
-            Kind::L => r.registers.scratch[2],
-            Kind::H | Kind::W | Kind::F => r.registers.scratch[1],
+            RowKind::P => r.registers.scratch[0],
+            RowKind::L => r.registers.scratch[2],
+            RowKind::H | RowKind::W | RowKind::F => r.registers.scratch[1],
         }
 }
 
 /// The row of a constant.
 #[inline(always)]
-fn constant_row(r: &Runner<'_, '_>, kind: Kind, n: usize) -> usize {
+fn constant_row(r: &Runner<'_, '_>, kind: RowKind, n: usize) -> usize {
     scratch_row(r, kind, SCRATCH) + n
 }
 
 /// Makes rows of an operand that has none: where they are.
 #[inline(never)]
-fn fill(r: &mut Runner<'_, '_>, at: usize, kind: Kind, o: &Operand) -> Place {
+fn fill(r: &mut Runner<'_, '_>, at: usize, kind: RowKind, o: &Operand) -> RowPlace {
     let from = scratch_row(r, kind, at);
     match r.scalar_operand(o) {
         Some(Scalar::Uniform(v)) => {
             fill_uniform(r, kind, from, v);
-            return Place { first: from as u32, by_warp: false };
+            return RowPlace { first: from as u32, by_warp: false };
         }
-        Some(affine @ Scalar::Affine { .. }) if kind != Kind::P => fill_affine(r, kind, from + r.lo, affine),
+        Some(affine @ Scalar::Affine { .. }) if kind != RowKind::P => fill_affine(r, kind, from + r.lo, affine),
         _ => {
             for k in 0..r.n {
                 r.enter(k, r.masks[k]);
                 let (v, to) = (r.operand(o, k), from + r.lo + k);
                 match kind {
-                    Kind::P => r.registers.masks[to].set(crate::numerics::lanes::narrow_mask(&v)),
-                    Kind::L => r.registers.longs[to].set(Row(v)),
-                    Kind::H | Kind::W | Kind::F => r.registers.words[to].set(Row(v.map(|v| v as u32))),
+                    RowKind::P => r.registers.masks[to].set(crate::numerics::lanes::narrow_mask(&v)),
+                    RowKind::L => r.registers.longs[to].set(Row(v)),
+                    RowKind::H | RowKind::W | RowKind::F => r.registers.words[to].set(Row(v.map(|v| v as u32))),
                 }
             }
         }
     }
-    Place { first: from as u32, by_warp: true }
+    RowPlace { first: from as u32, by_warp: true }
 }

@@ -1,7 +1,7 @@
 //! Operands of planned steps: scalars whose place is known.
 
 use super::op::Operand;
-use super::registers::{Kind, Line, Own, Scalar};
+use super::registers::{Line, Own, RegisterKind, Scalar};
 use super::runner::Runner;
 use crate::machine::Ctx;
 use ptx_dsl_isa::image::Register;
@@ -11,7 +11,7 @@ use ptx_dsl_isa::image::Register;
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     register: Register,
-    kind: Kind,
+    kind: RegisterKind,
     /// All bits, or none where there is no register.
     of_register: u64,
     /// All bits, or none where the register is not affine.
@@ -38,12 +38,12 @@ impl Value {
             register,
             kind,
             of_register: u64::MAX,
-            of_strides: if kind == Kind::Affine { -1 } else { 0 },
+            of_strides: if kind == RegisterKind::Affine { -1 } else { 0 },
             add: (offset.cast_unsigned(), 0, 0),
             low: r.registers.slot(register).truncated(u64::MAX),
             special: None,
         };
-        (kind != Kind::Rows).then_some(value)
+        (kind != RegisterKind::Rows).then_some(value)
     }
 
     /// An operand that is a scalar now.
@@ -60,7 +60,7 @@ impl Value {
     }
 
     /// Its kind while the plan holds.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> RegisterKind {
         self.kind
     }
 
@@ -72,7 +72,7 @@ impl Value {
     #[inline(always)]
     pub fn scalar(&self, r: &Runner<'_, '_>) -> Scalar {
         let (base, x, y) = self.line(r);
-        if self.kind == Kind::Affine { Scalar::Affine { base, x, y } } else { Scalar::Uniform(base) }
+        if self.kind == RegisterKind::Affine { Scalar::Affine { base, x, y } } else { Scalar::Uniform(base) }
     }
 
     /// Its value, if it is uniform: the base of an affine one.

@@ -208,7 +208,7 @@ fn dense<L: Level, P: Product>(
     }
     if o.has_special(c.as_flattened()) {
         for (r, (out, c)) in out.iter_mut().zip(c).enumerate() {
-            let step = Step { model, o, row, column, r };
+            let step = RowTerms { model, o, row, column, r };
             step.special(ks.clone(), c, &|k| k, out);
         }
     }
@@ -224,7 +224,7 @@ fn row<L: Level, P: Product>(
     (r, ks): (usize, std::ops::Range<usize>),
     c: &[f32; WIDE],
 ) -> [f32; WIDE] {
-    let step = Step { model, o, row, column, r };
+    let step = RowTerms { model, o, row, column, r };
     match o.positions(row) {
         None => step.sums::<L, P>(ks, c, |k| k),
         Some(positions) => step.sums::<L, P>(ks, c, |k| positions[k][r] as usize),
@@ -233,7 +233,7 @@ fn row<L: Level, P: Product>(
 
 /// The terms of a row and `WIDE` columns.
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct RowTerms<'a> {
     model: Model,
     o: &'a Operands<'a>,
     row: usize,
@@ -241,7 +241,7 @@ struct Step<'a> {
     r: usize,
 }
 
-impl Step<'_> {
+impl RowTerms<'_> {
     /// `place` is the k in B of an element of A.
     #[inline(always)]
     fn sums<L: Level, P: Product>(
@@ -250,7 +250,7 @@ impl Step<'_> {
         c: &[f32; WIDE],
         place: impl Fn(usize) -> usize,
     ) -> [f32; WIDE] {
-        let Step { model, o, row, column, r } = self;
+        let RowTerms { model, o, row, column, r } = self;
         let least = model.least();
         let mut top = c.map(|c| exponent(c, least));
         let mut no_number = [false; WIDE];

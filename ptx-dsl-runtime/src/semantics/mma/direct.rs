@@ -12,7 +12,7 @@ mod plain;
 mod tests;
 
 use super::Sources;
-use super::form::Form;
+use super::form::MmaForm;
 use crate::numerics::lanes::Words;
 use crate::numerics::lanes::{Destination, Level, Source, array};
 use crate::numerics::matrix::dot::{WIDE, canonical};
@@ -42,7 +42,7 @@ pub(super) enum Sum {
 
 /// A product.
 pub(super) struct Job<'a> {
-    form: &'a Form,
+    form: &'a MmaForm,
     a: Registers<'a>,
     b: Registers<'a>,
     c: Registers<'a>,
@@ -82,7 +82,7 @@ pub(super) fn spare(s: &Sources<'_>) -> Vec<Words> {
 
 impl<'a> Job<'a> {
     /// `None` if the form is not one of these. `spare` is [`spare`] of the sources.
-    pub fn new(form: &'a Form, s: &Sources<'a>, spare: &'a [Words], sum: Sum) -> Option<Job<'a>> {
+    pub fn new(form: &'a MmaForm, s: &Sources<'a>, spare: &'a [Words], sum: Sum) -> Option<Job<'a>> {
         let bits = form.formats.map(Format::bits);
         let chunk = if matches!(sum, Sum::Halves(_)) { 8 } else { chunk(form.formats[0]) };
         let of_step = if let Sum::Fused(model) = sum { model.step.min(form.k) } else { chunk };

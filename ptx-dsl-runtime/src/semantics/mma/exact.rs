@@ -1,7 +1,7 @@
 //! Products whose elements are not decoded to f32: f64, and single bits.
 
 use super::Sources;
-use super::form::Form;
+use super::form::MmaForm;
 use crate::numerics::lanes::Destination;
 use crate::numerics::matrix::fragment::of_c;
 use crate::numerics::qual::{Q, Qualifiers, Ty, q};
@@ -16,7 +16,7 @@ const FMA: [(crate::numerics::qual::Qualifier, Q); 4] = [
 ];
 
 /// A chain of fused multiply-adds in ascending k, each rounded. One element in each register, 32 lanes with four k of eight rows.
-pub(super) fn double(form: &Form, q: Q, s: Sources<'_>, d: &mut [Destination<'_>]) {
+pub(super) fn double(form: &MmaForm, q: Q, s: Sources<'_>, d: &mut [Destination<'_>]) {
     let Sources { a, b, c, .. } = s;
     let fma = FMA.iter().find(|f| q.has(f.0)).unwrap_or(&FMA[3]).1;
     let each = form.m / 8;
@@ -34,7 +34,7 @@ pub(super) fn double(form: &Form, q: Q, s: Sources<'_>, d: &mut [Destination<'_>
 }
 
 /// Counts the bits of `and` or `xor` of a row and a column.
-pub(super) fn bits(form: &Form, q: Q, s: Sources<'_>, d: &mut [Destination<'_>]) {
+pub(super) fn bits(form: &MmaForm, q: Q, s: Sources<'_>, d: &mut [Destination<'_>]) {
     let Sources { a, b, c, .. } = s;
     let each = form.m / 8;
     for (r, (d, c)) in d.iter_mut().zip(c).enumerate() {

@@ -7,7 +7,7 @@ use crate::numerics::qual::{Q, Qualifier, Ty, q};
 
 /// What is multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FactorKind {
     Floats,
     Integers,
     /// `.f64`
@@ -20,8 +20,8 @@ pub(crate) enum Kind {
 
 /// Types and shape. N is 8.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    pub kind: Kind,
+pub(crate) struct MmaForm {
+    pub kind: FactorKind,
     pub m: usize,
     pub k: usize,
     pub formats: [Format; 2],
@@ -78,25 +78,25 @@ pub(crate) fn formats(q: Q) -> [Format; 2] {
     }
 }
 
-impl Form {
-    pub fn of(q: Q, sparse: bool) -> Form {
+impl MmaForm {
+    pub fn of(q: Q, sparse: bool) -> MmaForm {
         let &(_, m, k) = SHAPES.iter().find(|s| q.has(s.0)).unwrap_or(&SHAPES[0]);
-        Form::with_shape(q, sparse, m, k)
+        MmaForm::with_shape(q, sparse, m, k)
     }
 
     /// With this many rows and so much depth.
-    pub fn with_shape(q: Q, sparse: bool, m: usize, k: usize) -> Form {
+    pub fn with_shape(q: Q, sparse: bool, m: usize, k: usize) -> MmaForm {
         let kind = match q.ty[0] {
-            Ty::F64 => Kind::Double,
-            Ty::S32 if q.has(q::b1) => Kind::Bits,
-            Ty::S32 => Kind::Integers,
-            _ if q.has(q::m8n8k4) => Kind::Quads,
-            _ => Kind::Floats,
+            Ty::F64 => FactorKind::Double,
+            Ty::S32 if q.has(q::b1) => FactorKind::Bits,
+            Ty::S32 => FactorKind::Integers,
+            _ if q.has(q::m8n8k4) => FactorKind::Quads,
+            _ => FactorKind::Floats,
         };
         let packed = q.has(q::kind_mxf4) || q.has(q::kind_mxf4nvf4);
         let of_c = if q.types == 2 { q.ty[1] } else { q.ty[3] };
         let cells = [q.ty[0], of_c].map(|ty| if ty == Ty::F16 { Cells::Half } else { Cells::Word });
-        Form { kind, m, k, formats: formats(q), packed, sparse, cells, scale: Scale::of(q), step: usize::MAX }
+        MmaForm { kind, m, k, formats: formats(q), packed, sparse, cells, scale: Scale::of(q), step: usize::MAX }
     }
 
     /// Elements of a row of A in registers.
@@ -121,8 +121,8 @@ impl Form {
     /// Bits of an element in registers.
     fn bits(&self, side: usize) -> usize {
         match self.kind {
-            Kind::Double => 32,
-            Kind::Bits => 1,
+            FactorKind::Double => 32,
+            FactorKind::Bits => 1,
             _ => match self.packing(side) {
                 Packing::Wide(Format::Tf32) => 32,
                 Packing::Wide(_) => 16,
@@ -133,15 +133,15 @@ impl Form {
     }
 
     pub fn registers_of_a(&self) -> usize {
-        if self.kind == Kind::Quads { 2 } else { (self.m * self.stored_k() * self.bits(0) / 1024).max(1) }
+        if self.kind == FactorKind::Quads { 2 } else { (self.m * self.stored_k() * self.bits(0) / 1024).max(1) }
     }
 
     pub fn registers_of_b(&self) -> usize {
-        if self.kind == Kind::Quads { 2 } else { (8 * self.k * self.bits(1) / 1024).max(1) }
+        if self.kind == FactorKind::Quads { 2 } else { (8 * self.k * self.bits(1) / 1024).max(1) }
     }
 
     pub fn registers_of_c(&self) -> usize {
-        let all = if self.kind == Kind::Quads { 8 } else { self.m / 4 };
+        let all = if self.kind == FactorKind::Quads { 8 } else { self.m / 4 };
         if self.cells[1] == Cells::Half { all / 2 } else { all }
     }
 }

@@ -6,11 +6,11 @@ use std::ops::Range;
 use crate::numerics::qual::{Q, q};
 
 /// A distance in Tensor Memory: rows (lanes), columns.
-type Step = (usize, usize);
+type TmemStep = (usize, usize);
 
 /// The data-movement shape of `tcgen05.ld` and `tcgen05.st`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum MoveShape {
     /// `.32x32b`
     S32x32b,
     /// `.16x64b`
@@ -33,10 +33,10 @@ pub struct Fragment {
     pub rows: usize,
     /// Columns of one repetition; `.x4` has four repetitions, side by side.
     pub columns: usize,
-    /// Step of each bit of the lane in its warp, lowest first.
-    lane: [Step; 5],
-    /// Step of each bit of the register index within a repetition, lowest first.
-    register: &'static [Step],
+    /// TmemStep of each bit of the lane in its warp, lowest first.
+    lane: [TmemStep; 5],
+    /// TmemStep of each bit of the register index within a repetition, lowest first.
+    register: &'static [TmemStep],
     /// The highest bit of the lane chooses between two pieces of columns, `immHalfSplitoff` apart.
     pub split: bool,
 }
@@ -95,19 +95,19 @@ pub struct Cell {
     pub second: bool,
 }
 
-impl Shape {
+impl MoveShape {
     /// The shape an instruction names.
-    pub const fn of(q: Q) -> Shape {
+    pub const fn of(q: Q) -> MoveShape {
         if q.has(q::_16x64b) {
-            Shape::S16x64b
+            MoveShape::S16x64b
         } else if q.has(q::_16x128b) {
-            Shape::S16x128b
+            MoveShape::S16x128b
         } else if q.has(q::_16x256b) {
-            Shape::S16x256b
+            MoveShape::S16x256b
         } else if q.has(q::_16x32bx2) {
-            Shape::S16x32bx2
+            MoveShape::S16x32bx2
         } else {
-            Shape::S32x32b
+            MoveShape::S32x32b
         }
     }
 
@@ -131,7 +131,7 @@ impl Fragment {
     /// The cell of register `register` of lane `lane`.
     pub fn cell(&self, lane: usize, register: usize) -> Cell {
         let (within, repetition) = (register % self.registers(), register / self.registers());
-        let taken = |bits: usize, steps: &[Step]| {
+        let taken = |bits: usize, steps: &[TmemStep]| {
             let steps = steps.iter().enumerate().filter(|(i, _)| bits >> i & 1 != 0);
             steps.fold((0, 0), |(r, c), (_, s)| (r + s.0, c + s.1))
         };

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::alloc::{agreed, leader};
-use super::layout::{Cell, Fragment, Shape};
+use super::layout::{Cell, Fragment, MoveShape};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::machine::Ctx;
@@ -21,7 +21,7 @@ use crate::semantics::{active, warp};
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// A checked access.
-struct Access {
+struct TmemAccess {
     fragment: &'static Fragment,
     /// Lane and column of the start of each piece of columns.
     pieces: [(usize, usize); 2],
@@ -29,7 +29,7 @@ struct Access {
     stretch: usize,
 }
 
-impl Access {
+impl TmemAccess {
     /// Lane and column of Tensor Memory of a cell.
     #[inline(always)]
     fn at(&self, c: Cell) -> (usize, usize) {
@@ -46,10 +46,10 @@ fn access(
     registers: usize,
     write: bool,
     opcode: &str,
-) -> Result<Access, Box<Fault>> {
+) -> Result<TmemAccess, Box<Fault>> {
     let lane = leader(x);
     let taddr = agreed(x, s.first().copied(), "the Tensor Memory address")? as u32;
-    let fragment = Shape::of(q).fragment();
+    let fragment = MoveShape::of(q).fragment();
     let stretch = 1 + (q.has(q::pack_16b) || q.has(q::unpack_16b)) as usize;
     let width = fragment.span(registers) * stretch;
     let second = if fragment.split {
@@ -67,7 +67,7 @@ fn access(
         x.tmem().check(lanes.clone(), columns.clone()).map_err(|kind| x.fault(kind, lane))?;
         x.tensor_access(lanes, columns, write, lane)?;
     }
-    Ok(Access { fragment, pieces, stretch })
+    Ok(TmemAccess { fragment, pieces, stretch })
 }
 
 /// A fault if the two pieces that an instruction stores have a cell in common: two lanes would write it.
@@ -101,7 +101,7 @@ fn quarter(x: &Ctx<'_>, lanes: &Range<usize>, lane: u32, opcode: &str) -> Result
 }
 
 /// Loads into the first registers of `d`.
-fn load(x: &Ctx<'_>, a: &Access, d: &mut [Destination<'_>]) {
+fn load(x: &Ctx<'_>, a: &TmemAccess, d: &mut [Destination<'_>]) {
     let (tmem, mask) = (x.tmem(), x.mask);
     let row = |lane, column| tmem.lane(lane).get(column..).unwrap_or_default();
     let rows_are_lanes = a.fragment.registers() == 1 && a.fragment.columns == 1;
@@ -133,14 +133,14 @@ fn load(x: &Ctx<'_>, a: &Access, d: &mut [Destination<'_>]) {
 }
 
 /// Tells the engine which registers hold what nothing has written.
-fn tell_loaded(x: &mut Ctx<'_>, a: &Access, registers: usize) {
+fn tell_loaded(x: &mut Ctx<'_>, a: &TmemAccess, registers: usize) {
     if x.monitor.is_on() {
         x.tensor_loaded(registers, |r, l| a.at(a.fragment.cell(l, r)));
     }
 }
 
 /// Stores registers. True if that changes a cell.
-fn store(x: &mut Ctx<'_>, a: &Access, s: &[Source<'_>]) -> bool {
+fn store(x: &mut Ctx<'_>, a: &TmemAccess, s: &[Source<'_>]) -> bool {
     let mask = x.mask;
     let tmem = x.tmem_mut();
     let mut changed = 0;
@@ -210,7 +210,7 @@ pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<
     if let Some(wait) = x.whole_warp("tcgen05.st")? {
         return Ok(Flow::Wait(wait));
     }
-    let operands = 1 + Shape::of(q).fragment().split as usize;
+    let operands = 1 + MoveShape::of(q).fragment().split as usize;
     let r = s.get(operands..).unwrap_or_default();
     let a = access(x, q, s, r.len(), true, "tcgen05.st")?;
     if store(x, &a, r) {

@@ -1,7 +1,7 @@
 //! Tensor copies in flight.
 
 use super::rows::{Row, Run, TensorBox};
-use super::swizzle::Layout;
+use super::swizzle::BoxLayout;
 use crate::fault::FaultKind;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
@@ -22,7 +22,7 @@ pub struct Transfer {
     pub tensor: GlobalPlace,
     pub shared: SharedPlace,
     pub of: TensorBox,
-    pub layout: Layout,
+    pub layout: BoxLayout,
 }
 
 impl Transfer {
@@ -90,7 +90,7 @@ impl Transfer {
 
     /// Are the rows all bytes of one range of shared memory? Swizzles exchange pieces within lines of 128 bytes.
     fn is_one_range(&self) -> bool {
-        let Layout { row, pitch, piece, step, .. } = self.layout;
+        let BoxLayout { row, pitch, piece, step, .. } = self.layout;
         let lines = self.shared.offset.is_multiple_of(128) && self.extent().is_multiple_of(128);
         row == pitch && piece == step && (self.layout.is_plain() || lines)
     }
@@ -98,7 +98,8 @@ impl Transfer {
     /// The accesses to shared memory, a piece at a time.
     fn pieces(&self, stores: bool) -> Vec<JobAccess> {
         let (mut all, layout) = (Vec::new(), self.layout);
-        let pieces = if layout.is_plain() { Layout { piece: layout.row, step: layout.row, ..layout } } else { layout };
+        let pieces =
+            if layout.is_plain() { BoxLayout { piece: layout.row, step: layout.row, ..layout } } else { layout };
         let done = self.of.rows(|row| {
             for (at, offset) in pieces.pieces(self.start(&row)) {
                 if stores && at >= row.bytes {

@@ -1,8 +1,8 @@
 //! The operands of tensor copies: the tensor map, coordinates, offsets. They are checked when a copy starts.
 
 use super::job::Transfer;
-use super::rows::{Extents, Shape, TensorBox};
-use super::swizzle::Layout;
+use super::rows::{BoxShape, Extents, TensorBox};
+use super::swizzle::BoxLayout;
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::machine::spaces::SharedPlace;
@@ -19,7 +19,7 @@ const RESTRICTIONS: &str = "9.7.9.25.5.1";
 
 /// What the qualifiers say of an instruction's operands.
 #[derive(Debug, Clone, Copy)]
-pub struct Form {
+pub struct CopyForm {
     pub rank: usize,
     /// Operands that are coordinates.
     pub coordinates: usize,
@@ -29,7 +29,7 @@ pub struct Form {
     rows: bool,
 }
 
-impl Form {
+impl CopyForm {
     pub fn of(q: Q) -> Self {
         let rank: usize = match () {
             () if q.has(q::_5d) => 5,
@@ -48,7 +48,7 @@ impl Form {
             () if q.has(q::im2col_w_128) => (Mode::Im2colW128, 2),
             () => (Mode::Tiled, 0),
         };
-        Form { rank, coordinates: if rows { 5 } else { rank }, offsets, mode, rows }
+        CopyForm { rank, coordinates: if rows { 5 } else { rank }, offsets, mode, rows }
     }
 }
 
@@ -99,7 +99,7 @@ pub fn overridden<'s>(
     let mut rest = &s[2..];
     let with_strides = q.has(q::override_global_dim_stride);
     if with_strides || q.has(q::override_global_dim) {
-        let rank = Form::of(q).rank;
+        let rank = CopyForm::of(q).rank;
         let (sizes, behind) = rest.split_at(rank);
         // PTX ISA 9.7.9.25.5.2.2: the lower 8 bits count
         map.dims.iter_mut().zip(sizes).for_each(|(dim, size)| *dim = size[lane] & 0xff);
@@ -131,7 +131,7 @@ pub fn tensor_box(
     stores: bool,
     lane: usize,
 ) -> Result<TensorBox, Box<Fault>> {
-    let form = Form::of(q);
+    let form = CopyForm::of(q);
     let (coordinates, offsets) = operands.split_at(form.coordinates.min(operands.len()));
     if map.rank != form.rank {
         let what = format!("the tensor map has rank {}, but the instruction is `.{}d`", map.rank, form.rank);
@@ -157,7 +157,7 @@ pub fn tensor_box(
             let what = format!("the box of the map has {} rows, but each of the four is a box of one", map.box_dims[1]);
             return Err(undefined(x, what, "5.5.3.4.1", "make the map with a `boxDim[1]` of 1", lane));
         }
-        Shape::Rows(rows)
+        BoxShape::Rows(rows)
     } else if form.mode.is_wide() {
         let [halo, offset] = [0, 1].map(|i| offsets.get(i).map_or(0, |o| *o as u16));
         let most = if form.mode == Mode::Im2colW128 { 31 } else { 511 };
@@ -172,11 +172,11 @@ pub fn tensor_box(
             return Err(x.fault(FaultKind::NotYet { what }, lane as u32));
         }
         let pixels = if form.mode == Mode::Im2colW128 { 128 } else { map.pixels.pixels };
-        Shape::Wide { pixels: pixels + u32::from(halo), offset }
+        BoxShape::Wide { pixels: pixels + u32::from(halo), offset }
     } else if form.mode == Mode::Im2col {
-        Shape::Pixels(pixel_offsets(x, form.rank, offsets, lane)?)
+        BoxShape::Pixels(pixel_offsets(x, form.rank, offsets, lane)?)
     } else {
-        Shape::Tile
+        BoxShape::Tile
     };
     let unit = map.element.unit();
     let aligned = if map.element.is_padded() { 128 } else { (16 / unit.global * unit.elements) as i32 };
@@ -274,7 +274,7 @@ pub fn transfer(
     lane: usize,
 ) -> Result<Transfer, Box<Fault>> {
     let tensor = global(x, of.map.address, 16, lane)?;
-    let layout = Layout::of(&of.map);
+    let layout = BoxLayout::of(&of.map);
     let transfer = Transfer { map, tensor, shared, of, layout };
     let size = x.window(shared.rank).map_err(|kind| x.fault(kind, lane as u32))?.len() as u64;
     let extent = transfer.extent();

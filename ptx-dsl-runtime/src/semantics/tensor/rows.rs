@@ -28,7 +28,7 @@ pub struct Run {
 
 /// How a box is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum BoxShape {
     /// The box of the map.
     Tile,
     /// Four rows of a matrix.
@@ -123,7 +123,7 @@ impl Extents {
 #[derive(Debug)]
 pub struct TensorBox {
     pub map: Fields,
-    pub shape: Shape,
+    pub shape: BoxShape,
     pub extents: Extents,
     /// Copies the innermost dimension in pieces of 16 bytes, so that up to 15 bytes after it are copied too.
     pub coarse: bool,
@@ -133,10 +133,10 @@ impl TensorBox {
     /// The number of rows.
     pub fn count(&self) -> u64 {
         match self.shape {
-            Shape::Tile => self.extents.counts[1..self.extents.rank].iter().map(|n| u64::from(*n)).product(),
-            Shape::Rows(_) => 4,
-            Shape::Pixels(_) => self.map.pixels.pixels.into(),
-            Shape::Wide { pixels, .. } => pixels.into(),
+            BoxShape::Tile => self.extents.counts[1..self.extents.rank].iter().map(|n| u64::from(*n)).product(),
+            BoxShape::Rows(_) => 4,
+            BoxShape::Pixels(_) => self.map.pixels.pixels.into(),
+            BoxShape::Wide { pixels, .. } => pixels.into(),
         }
     }
 
@@ -152,14 +152,14 @@ impl TensorBox {
         let (part, e) = (self.part(), &self.extents);
         let mut one = |first| f(Run { first, count: 1, stride: 0 });
         match self.shape {
-            Shape::Tile => self.tile(&part, f),
-            Shape::Rows(rows) => (0..).zip(rows).try_for_each(|(i, row)| {
+            BoxShape::Tile => self.tile(&part, f),
+            BoxShape::Rows(rows) => (0..).zip(rows).try_for_each(|(i, row)| {
                 let mut at = e.start;
                 at[1] = row;
                 one(part.at(i, e.offset(&at, 1)))
             }),
-            Shape::Pixels(offsets) => self.pixels(&part, offsets, one),
-            Shape::Wide { pixels, offset } => self.wide(&part, pixels, offset, one),
+            BoxShape::Pixels(offsets) => self.pixels(&part, offsets, one),
+            BoxShape::Wide { pixels, offset } => self.wide(&part, pixels, offset, one),
         }
     }
 

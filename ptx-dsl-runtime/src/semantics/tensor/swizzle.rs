@@ -5,7 +5,7 @@ use crate::memory::tensor_map::Swizzle;
 
 /// The form of a box in shared memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
+pub struct BoxLayout {
     pub swizzle: Swizzle,
     /// Bytes of a row, without padding.
     pub row: u32,
@@ -16,7 +16,7 @@ pub struct Layout {
     pub step: u32,
 }
 
-impl Layout {
+impl BoxLayout {
     pub fn of(map: &Fields) -> Self {
         let unit = map.element.unit();
         let (piece, step) = match map.swizzle {
@@ -25,10 +25,10 @@ impl Layout {
             _ => (16, 16),
         };
         if let Some(slice) = map.interleave.slice() {
-            return Layout { swizzle: map.swizzle, row: slice, pitch: slice, piece, step };
+            return BoxLayout { swizzle: map.swizzle, row: slice, pitch: slice, piece, step };
         }
         let row = map.inner() / unit.elements * unit.global;
-        Layout { swizzle: map.swizzle, row, pitch: map.row_bytes().max(map.swizzle.span()), piece, step }
+        BoxLayout { swizzle: map.swizzle, row, pitch: map.row_bytes().max(map.swizzle.span()), piece, step }
     }
 
     /// Are rows contiguous in shared memory?

@@ -9,8 +9,8 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 
 /// A memory access of elements in plain registers.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Access {
-    pub(super) kind: Kind,
+pub(in super::super) struct MemoryAccess {
+    pub(super) kind: AccessKind,
     pub(super) space: AddrSpace,
     /// Of an element of memory: 1, 2, 4 or 8.
     pub(super) bytes: u32,
@@ -23,18 +23,18 @@ pub(in super::super) struct Access {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum AccessKind {
     Load,
     Store,
     Add,
 }
 
-impl Access {
-    pub fn of(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> Option<Access> {
+impl MemoryAccess {
+    pub fn of(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> Option<MemoryAccess> {
         let kind = match opcode {
-            op::ld => Kind::Load,
-            op::st => Kind::Store,
-            op::atom | op::red if q.has(q::add) => Kind::Add,
+            op::ld => AccessKind::Load,
+            op::st => AccessKind::Store,
+            op::atom | op::red if q.has(q::add) => AccessKind::Add,
             _ => return None,
         };
         let ty = q.ty[0];
@@ -51,22 +51,24 @@ impl Access {
         };
         let holds = |r: &u32| u32::from(widths[*r as usize]) >= ty.bits();
         let fits = match kind {
-            Kind::Load => i.sources.len() == 1 && i.results.len() == count && i.results.iter().flatten().all(holds),
-            Kind::Store => i.sources.len() == count + 1,
-            Kind::Add => {
+            AccessKind::Load => {
+                i.sources.len() == 1 && i.results.len() == count && i.results.iter().flatten().all(holds)
+            }
+            AccessKind::Store => i.sources.len() == count + 1,
+            AccessKind::Add => {
                 let integer = matches!(ty, Ty::U32 | Ty::S32 | Ty::U64);
                 integer && i.sources.len() == 2 && i.results.len() <= 1 && !q.has(q::volatile)
             }
         };
-        let counted = if kind == Kind::Add { count == 1 } else { count <= 4 };
+        let counted = if kind == AccessKind::Add { count == 1 } else { count <= 4 };
         // the place of the instruction: accesses of one loop differ in it
         let cache = i.site as usize;
-        let access = Access { kind, space: space(q), bytes, signed: ty.is_signed(), count, cache };
+        let access = MemoryAccess { kind, space: space(q), bytes, signed: ty.is_signed(), count, cache };
         (plain && fits && counted).then_some(access)
     }
 }
 
-impl Access {
+impl MemoryAccess {
     /// Is it a memory of its own for each lane?
     pub fn is_local(&self) -> bool {
         self.space.is_of_lanes()
@@ -79,12 +81,12 @@ impl Access {
 
     /// Can it run once, where all lanes access one place? `whole`: all lanes run.
     pub fn is_once(&self, whole: bool) -> bool {
-        whole && self.kind == Kind::Load && !self.is_local()
+        whole && self.kind == AccessKind::Load && !self.is_local()
     }
 
     /// Can it run in pieces, at an affine address?
     pub fn is_in_pieces(&self) -> bool {
-        self.count == 1 && self.kind != Kind::Add && !self.is_local()
+        self.count == 1 && self.kind != AccessKind::Add && !self.is_local()
     }
 
     /// Can it run warp by warp, in memory that lanes share?
@@ -95,7 +97,7 @@ impl Access {
 
 /// An element as a register gets it.
 #[inline(always)]
-pub(super) fn extended<T: Word>(v: T, access: &Access) -> u64 {
+pub(super) fn extended<T: Word>(v: T, access: &MemoryAccess) -> u64 {
     let unused = 64 - 8 * T::BYTES as u32;
     if access.signed { ((v.widen() << unused).cast_signed() >> unused).cast_unsigned() } else { v.widen() }
 }

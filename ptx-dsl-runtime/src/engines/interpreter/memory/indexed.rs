@@ -4,7 +4,7 @@ use super::super::op::{Op, Operand};
 use super::super::registers::Row;
 use super::super::runner::{Masks, Runner};
 use super::super::value::Value;
-use super::access::{Access, Kind};
+use super::access::{AccessKind, MemoryAccess};
 use super::scattered::{narrow, put};
 use super::telling;
 use crate::memory::indexed::{Elements, ElementsMut};
@@ -26,13 +26,13 @@ pub(in super::super) struct Indexed {
     pub low: u64,
 }
 
-impl Access {
+impl MemoryAccess {
     /// Can it run at an index, with what registers are now?
     pub fn is_indexed(&self, r: &Runner<'_, '_>, op: &Op, scale: u32) -> bool {
         let plain = match self.kind {
-            Kind::Load => op.guard.is_none() && op.results[0].is_some(),
-            Kind::Store => Stored::of(r, &op.sources[1]).is_some(),
-            Kind::Add => {
+            AccessKind::Load => op.guard.is_none() && op.results[0].is_some(),
+            AccessKind::Store => Stored::of(r, &op.sources[1]).is_some(),
+            AccessKind::Add => {
                 let counts = self.bytes >= 4 && op.results.iter().all(Option::is_none);
                 counts && Stored::of(r, &op.sources[1]).is_some()
             }
@@ -44,7 +44,7 @@ impl Access {
 impl Indexed {
     /// Runs an access. False, with nothing done, if a lane is outside, or if there is more to it.
     #[inline]
-    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> bool {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> bool {
         if r.x.monitor.is_on() && !self.is_unseen(r, access) {
             return false;
         }
@@ -52,11 +52,11 @@ impl Indexed {
     }
 
     #[inline(always)]
-    fn run_elements(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> bool {
+    fn run_elements(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> bool {
         macro_rules! of {
             ($t:ty) => {
                 dispatch!(r.x.set, run::<$t>, (
-                    r: &mut Runner<'_, '_> = r, op: &Op = op, access: &Access = access, address: &Indexed = self
+                    r: &mut Runner<'_, '_> = r, op: &Op = op, access: &MemoryAccess = access, address: &Indexed = self
                 ) -> bool)
             };
         }
@@ -75,8 +75,8 @@ impl Indexed {
     }
 
     /// Would the monitor not be told of it?
-    fn is_unseen(&self, r: &Runner<'_, '_>, access: &Access) -> bool {
-        access.kind == Kind::Load && r.x.loads_unseen(access.space, self.first(r))
+    fn is_unseen(&self, r: &Runner<'_, '_>, access: &MemoryAccess) -> bool {
+        access.kind == AccessKind::Load && r.x.loads_unseen(access.space, self.first(r))
     }
 }
 
@@ -106,16 +106,16 @@ fn within(rows: &[Cell<Row<u32>>], masks: &[u32], last: u32) -> bool {
 }
 
 #[inline(always)]
-fn run<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Indexed) -> bool {
+fn run<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, address: &Indexed) -> bool {
     let base = address.first(r);
     if base & (T::BYTES as u64 - 1) != 0 {
         return false;
     }
     match access.kind {
-        Kind::Load => load::<T>(r, op, access, address, base),
-        Kind::Store => change::<T>(r, op, access, address, base, |_, v| v),
-        Kind::Add if T::BYTES >= 4 => change::<T>(r, op, access, address, base, T::plus),
-        Kind::Add => false,
+        AccessKind::Load => load::<T>(r, op, access, address, base),
+        AccessKind::Store => change::<T>(r, op, access, address, base, |_, v| v),
+        AccessKind::Add if T::BYTES >= 4 => change::<T>(r, op, access, address, base, T::plus),
+        AccessKind::Add => false,
     }
 }
 
@@ -123,7 +123,7 @@ fn run<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Inde
 const FEW: u32 = 4;
 
 #[inline(always)]
-fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Indexed, base: u64) -> bool {
+fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, address: &Indexed, base: u64) -> bool {
     let (Some(register), index) = (op.results[0], r.registers.row(address.index, r.lo)) else { return false };
     // no closures: one that is not inlined has no vectors of 512 bits
     let Some(memory) = r.x.memory_from(access.cache, access.space, base) else { return false };
@@ -186,7 +186,7 @@ impl Stored {
 fn change<T: Word>(
     r: &mut Runner<'_, '_>,
     op: &Op,
-    access: &Access,
+    access: &MemoryAccess,
     address: &Indexed,
     base: u64,
     change: impl Fn(T, T) -> T,

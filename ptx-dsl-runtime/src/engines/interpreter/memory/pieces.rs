@@ -3,7 +3,7 @@
 use super::super::op::{Op, Operand};
 use super::super::registers::{Line, Registers, Row, Scalar};
 use super::super::runner::Runner;
-use super::access::{Access, Kind};
+use super::access::{AccessKind, MemoryAccess};
 use super::concurrent;
 use super::scattered::{narrow, put};
 use crate::memory::address::AddrSpace;
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// Where the lanes of a cohort access memory.
 #[derive(Clone, Copy)]
-pub(super) struct Pieces {
+pub(super) struct LanePieces {
     /// The lowest address, and the number of bytes up to the end of the highest element.
     pub low: u64,
     pub len: usize,
@@ -39,11 +39,11 @@ pub(super) enum Next {
     Rows { warps: usize, within: isize, row: isize, at: usize },
 }
 
-impl Pieces {
+impl LanePieces {
     /// Of the first threads of the cohort, at affine addresses. `None` if they do not access consecutive elements, or one element, in
     /// pieces.
     #[inline(always)]
-    pub fn new(r: &Runner<'_, '_>, &(base, x, y): &Line, bytes: u32, count: usize) -> Option<Pieces> {
+    pub fn new(r: &Runner<'_, '_>, &(base, x, y): &Line, bytes: u32, count: usize) -> Option<LanePieces> {
         let size = i64::from(bytes);
         if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
             return None;
@@ -81,10 +81,17 @@ impl Pieces {
             (low, high) = (base + x * left + a.min(b), base + x * right + a.max(b));
         }
         let len = usize::try_from(high - low).ok()? + bytes as usize;
-        Some(Pieces { low: u64::try_from(low).ok()?, len, first: (at - low) as usize, step: x as usize, lanes, next })
+        Some(LanePieces {
+            low: u64::try_from(low).ok()?,
+            len,
+            first: (at - low) as usize,
+            step: x as usize,
+            lanes,
+            next,
+        })
     }
 
-    /// Pieces of a warp.
+    /// LanePieces of a warp.
     #[inline(always)]
     fn per_warp(&self) -> usize {
         32 >> self.lanes.trailing_zeros()
@@ -104,7 +111,7 @@ impl Pieces {
     }
 
     /// Tells the monitor of the accesses of the first threads, whose memory is checked. Only those of a block end within a warp.
-    fn tell_threads(&self, r: &mut Runner<'_, '_>, access: &Access, write: bool, count: usize) -> bool {
+    fn tell_threads(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, count: usize) -> bool {
         let (warps, rest) = (count / 32, count % 32);
         if warps != 0 && !self.tell(r, access, write, warps) {
             return false;
@@ -128,7 +135,7 @@ impl Pieces {
     }
 
     /// Tells the monitor of the accesses of whole warps.
-    pub fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, write: bool, warps: usize) -> bool {
+    pub fn tell(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, warps: usize) -> bool {
         let (lo, per_warp) = (r.lo, self.per_warp());
         if let Some(pieces) = self.even(warps)
             && r.x.tell_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces)
@@ -167,7 +174,7 @@ impl Pieces {
 }
 
 /// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
-pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &Access, &Line, usize) -> bool);
+pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &MemoryAccess, &Line, usize) -> bool);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
@@ -176,12 +183,12 @@ macro_rules! level {
             use super::*;
 
             $(#[$attribute])*
-            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: &Line, count: usize) -> bool {
+            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &Line, count: usize) -> bool {
                 load_elements::<T>(r, op, access, at, count)
             }
 
             $(#[$attribute])*
-            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: &Line, count: usize) -> bool {
+            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &Line, count: usize) -> bool {
                 store_elements::<T>(r, op, access, at, count)
             }
 
@@ -215,8 +222,8 @@ level!(base);
 
 impl Pieced {
     /// The function for an access on this processor, if there are loops for it.
-    pub fn find(access: &Access, set: InstructionSet) -> Option<Pieced> {
-        let (store, bytes) = (access.kind == Kind::Store, access.bytes);
+    pub fn find(access: &MemoryAccess, set: InstructionSet) -> Option<Pieced> {
+        let (store, bytes) = (access.kind == AccessKind::Store, access.bytes);
         Some(match set {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             InstructionSet::Avx512 => avx512::find(store, bytes),
@@ -232,7 +239,7 @@ impl Pieced {
     /// The first `count` threads of the cohort load or store. False, with nothing done, if a check fails.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: &Line, count: usize) -> bool {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &Line, count: usize) -> bool {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
         unsafe { (self.0)(r, op, access, at, count) }
     }
@@ -240,8 +247,14 @@ impl Pieced {
 
 /// The first `count` threads of the cohort load.
 #[inline(always)]
-fn load_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Line, count: usize) -> bool {
-    let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
+fn load_elements<T: Word>(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &MemoryAccess,
+    address: &Line,
+    count: usize,
+) -> bool {
+    let Some(pieces) = LanePieces::new(r, address, access.bytes, count) else { return false };
     let Some(register) = op.results[0] else { return false };
     let slot = r.registers.slot(register);
     let same = slot.bits == 8 * access.bytes && T::BYTES >= 4;
@@ -314,7 +327,7 @@ pub(super) fn element<T: Word>(memory: &[u8], at: usize) -> T {
 
 /// Copies elements to the first `count` lanes of rows.
 #[inline(always)]
-fn copy_in<T: Word>(pieces: &Pieces, memory: &[u8], rows: &mut [Cell<Row<T>>], count: usize) {
+fn copy_in<T: Word>(pieces: &LanePieces, memory: &[u8], rows: &mut [Cell<Row<T>>], count: usize) {
     if pieces.is_block() {
         let (whole, rest) = rows.split_at_mut(count / 32);
         let bytes = memory.get(..count * T::BYTES).unwrap_or_default();
@@ -339,7 +352,7 @@ fn copy_in<T: Word>(pieces: &Pieces, memory: &[u8], rows: &mut [Cell<Row<T>>], c
 
 /// Sets rows of pieces of `P` lanes.
 #[inline(always)]
-fn join<T: Word, const P: usize>(pieces: &Pieces, rows: &mut [Cell<Row<T>>], piece: impl Fn(usize, &mut [T; P])) {
+fn join<T: Word, const P: usize>(pieces: &LanePieces, rows: &mut [Cell<Row<T>>], piece: impl Fn(usize, &mut [T; P])) {
     let mut at = pieces.first as isize;
     match pieces.next {
         Next::Distance(distance) => {
@@ -369,8 +382,14 @@ fn elements<T: Word, const P: usize>(memory: &[u8], at: usize, to: &mut [T; P]) 
 
 /// The first `count` threads of the cohort store.
 #[inline(always)]
-fn store_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Line, count: usize) -> bool {
-    let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
+fn store_elements<T: Word>(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &MemoryAccess,
+    address: &Line,
+    count: usize,
+) -> bool {
+    let Some(pieces) = LanePieces::new(r, address, access.bytes, count) else { return false };
     // lanes that store to one place do so in order
     if pieces.step == 0 || !count.is_multiple_of(32) && !pieces.is_block() {
         return false;

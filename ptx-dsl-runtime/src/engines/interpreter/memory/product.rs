@@ -6,8 +6,8 @@ use super::super::op::Op;
 use super::super::registers::{Line, Row, Scalar};
 use super::super::runner::Runner;
 use super::super::value::Value;
-use super::access::{Access, Kind};
-use super::pieces::{Next, Pieces};
+use super::access::{AccessKind, MemoryAccess};
+use super::pieces::{LanePieces, Next};
 use crate::memory::address::AddrSpace;
 use crate::numerics::arith::float;
 use crate::numerics::lanes::{self, Level, Word};
@@ -18,7 +18,7 @@ use std::cell::Cell;
 
 /// A load from shared memory of what an `fma.rn.f32` multiplies, and nothing else reads.
 pub(in super::super) struct Factor {
-    pub access: Access,
+    pub access: MemoryAccess,
     pub address: Value,
     pub to: Register,
     /// The number of the instruction.
@@ -38,17 +38,17 @@ pub(in super::super) struct Products {
     pub results: Vec<Register>,
 }
 
-impl Access {
+impl MemoryAccess {
     /// Can it load a factor?
     pub fn loads_factors(&self) -> bool {
-        (self.kind, self.space, self.bytes, self.count) == (Kind::Load, AddrSpace::SharedCta, 4, 1)
+        (self.kind, self.space, self.bytes, self.count) == (AccessKind::Load, AddrSpace::SharedCta, 4, 1)
     }
 }
 
 /// What corresponding factors of all products have in common.
 struct Like {
     line: Line,
-    pieces: Pieces,
+    pieces: LanePieces,
     /// From one piece to the next.
     distance: isize,
 }
@@ -124,7 +124,7 @@ impl Factor {
     #[inline(always)]
     fn like(&self, r: &Runner<'_, '_>) -> Option<Like> {
         let line = self.address.line(r);
-        let pieces = Pieces::new(r, &line, self.access.bytes, 32 * r.n)?;
+        let pieces = LanePieces::new(r, &line, self.access.bytes, 32 * r.n)?;
         let Next::Distance(distance) = pieces.next else { return None };
         Some(Like { line, pieces, distance })
     }
@@ -149,7 +149,7 @@ impl Factor {
     fn tell(&self, r: &mut Runner<'_, '_>, op: &Op, like: &Like) -> bool {
         let Some(low) = self.low(r, like) else { return false };
         r.x.at(op.site, op.order);
-        let told = Pieces { low, ..like.pieces }.tell(r, &self.access, false, r.n);
+        let told = LanePieces { low, ..like.pieces }.tell(r, &self.access, false, r.n);
         r.describe_news(op);
         told
     }

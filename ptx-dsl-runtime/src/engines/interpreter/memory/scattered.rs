@@ -3,7 +3,7 @@
 use super::super::op::{Op, Operand, WarpFunction};
 use super::super::registers::{Row, widened};
 use super::super::runner::Runner;
-use super::access::{Access, Kind, extended};
+use super::access::{AccessKind, MemoryAccess, extended};
 use crate::engines::warp_access;
 use crate::memory::scattered::Scattered;
 use crate::memory::scattered::follow;
@@ -15,7 +15,7 @@ use crate::semantics::Done;
 use ptx_dsl_isa::image::Register;
 
 /// An access compiled for one instruction set and one size of elements. Only [`Each::find`] takes one.
-pub(in super::super) struct Each(unsafe fn(&mut Runner<'_, '_>, &Op, &Access, WarpFunction) -> Done);
+pub(in super::super) struct Each(unsafe fn(&mut Runner<'_, '_>, &Op, &MemoryAccess, WarpFunction) -> Done);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
@@ -24,7 +24,7 @@ macro_rules! level {
         fn $name<T: Scattered>(
             r: &mut Runner<'_, '_>,
             op: &Op,
-            access: &Access,
+            access: &MemoryAccess,
             f: WarpFunction,
         ) -> Done {
             run::<T>(r, op, access, f)
@@ -46,7 +46,7 @@ level!(base);
 
 impl Each {
     /// The function for an access on this processor, if there are loops for it.
-    pub fn find(access: &Access, set: InstructionSet) -> Option<Each> {
+    pub fn find(access: &MemoryAccess, set: InstructionSet) -> Option<Each> {
         macro_rules! sizes {
             ($level:ident) => {
                 match access.bytes {
@@ -72,23 +72,23 @@ impl Each {
     /// Accesses memory warp by warp.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFunction) -> Done {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, f: WarpFunction) -> Done {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
         unsafe { (self.0)(r, op, access, f) }
     }
 }
 
 #[inline(always)]
-fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFunction) -> Done {
+fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, f: WarpFunction) -> Done {
     match (access.kind, access.count) {
-        (Kind::Load, 1) => load::<T, 1>(r, op, access),
-        (Kind::Load, 2) => load::<T, 2>(r, op, access),
-        (Kind::Load, _) => load::<T, 4>(r, op, access),
-        (Kind::Store, 1) => store::<T, 1>(r, op, access),
-        (Kind::Store, 2) => store::<T, 2>(r, op, access),
-        (Kind::Store, _) => store::<T, 4>(r, op, access),
-        (Kind::Add, _) if T::BYTES >= 4 => add::<T>(r, op, access),
-        (Kind::Add, _) => {
+        (AccessKind::Load, 1) => load::<T, 1>(r, op, access),
+        (AccessKind::Load, 2) => load::<T, 2>(r, op, access),
+        (AccessKind::Load, _) => load::<T, 4>(r, op, access),
+        (AccessKind::Store, 1) => store::<T, 1>(r, op, access),
+        (AccessKind::Store, 2) => store::<T, 2>(r, op, access),
+        (AccessKind::Store, _) => store::<T, 4>(r, op, access),
+        (AccessKind::Add, _) if T::BYTES >= 4 => add::<T>(r, op, access),
+        (AccessKind::Add, _) => {
             r.x.watched = r.x.monitor.is_on();
             r.warp_by_warp(op, f)
         }
@@ -96,7 +96,7 @@ fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFu
 }
 
 #[inline(always)]
-fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
+fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> Done {
     let address = &op.sources[0];
     let near = if D == 1 { word_place(r, address, 0) } else { None };
     let blocks = if T::BYTES == 4 { near.and_then(|near| Blocks::of(r, op, near)) } else { None };
@@ -174,7 +174,7 @@ impl Far {
 
     /// Loads for warp `k`, which is the current one.
     #[inline(always)]
-    fn load<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, k: usize) -> Done {
+    fn load<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, k: usize) -> Done {
         let (m, registers) = (r.masks[k], &mut *r.registers);
         let (at, words) = (registers.longs[self.at + k].get_mut(), registers.words[self.words + k].get_mut());
         warp_access::load::<T, 1>(r.x, &op.q, access.space, op.site, m, &at.0, [bytemuck::cast_mut(&mut words.0)])
@@ -182,7 +182,7 @@ impl Far {
 
     /// The same to store.
     #[inline(always)]
-    fn store<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, k: usize) -> Done {
+    fn store<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, k: usize) -> Done {
         let (m, registers) = (r.masks[k], &mut *r.registers);
         let (at, words) = (registers.longs[self.at + k].get_mut(), registers.words[self.words + k].get_mut());
         warp_access::store::<T, 1>(r.x, &op.q, access.space, op.site, m, &at.0, [bytemuck::cast_ref(&words.0)])
@@ -207,7 +207,7 @@ impl Blocks {
     /// Loads for warps from `k` on, as long as all lanes of a warp run and load words that follow each other: copies. Returns how many
     /// warps these are.
     #[inline(always)]
-    fn load(&self, r: &mut Runner<'_, '_>, access: &Access, k: usize) -> usize {
+    fn load(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, k: usize) -> usize {
         let seen = if r.x.monitor.is_on() { self.tell(r, access, k) } else { r.n };
         let mut done = k;
         while done < seen
@@ -251,7 +251,7 @@ impl Blocks {
     /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp after the
     /// last that it has seen.
     #[inline(never)]
-    fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, k: usize) -> usize {
+    fn tell(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, k: usize) -> usize {
         let Some(first) = self.first(r, k) else { return k };
         let mut end = k + 1;
         let mut distance = 0;
@@ -281,10 +281,10 @@ impl Blocks {
 impl Runner<'_, '_> {
     /// Tells the monitor of the accesses of the current warp.
     #[inline(always)]
-    fn tell(&mut self, access: &Access, at: &Lanes, m: u32) {
+    fn tell(&mut self, access: &MemoryAccess, at: &Lanes, m: u32) {
         if self.x.monitor.is_on() {
             let bytes = access.bytes * access.count as u32;
-            self.x.watched = !self.x.tell_lanes(access.space, at, bytes, access.kind != Kind::Load, m);
+            self.x.watched = !self.x.tell_lanes(access.space, at, bytes, access.kind != AccessKind::Load, m);
         }
     }
 }
@@ -321,7 +321,7 @@ fn word_place(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<usize> {
 /// Sets lanes of the result of warp `k` to loaded elements. Until all warps are done the register may be a scalar, which other warps
 /// still read.
 #[inline(always)]
-fn keep<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &Access) {
+fn keep<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &MemoryAccess) {
     spread(r, register, k);
     put(r, register, k, v, access);
 }
@@ -336,7 +336,7 @@ fn spread(r: &Runner<'_, '_>, register: Register, k: usize) {
 
 /// Sets lanes of a register to loaded elements.
 #[inline(always)]
-pub(super) fn put<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &Access) {
+pub(super) fn put<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &MemoryAccess) {
     let slot = r.registers.slot(register);
     let at = slot.index as usize * r.registers.warps + r.lo + k;
     let m = if r.all { u32::MAX } else { r.masks[k] };
@@ -386,7 +386,7 @@ pub(super) fn narrowed<T: Word>(r: &Runner<'_, '_>, o: &Operand, k: usize) -> [T
 }
 
 #[inline(always)]
-fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
+fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> Done {
     let far = if D == 1 { Far::of_store::<T>(r, op) } else { None };
     for k in 0..r.n {
         let m = r.masks[k];
@@ -411,7 +411,7 @@ fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: 
 
 /// `red.add` and `atom.add`.
 #[inline(always)]
-fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
+fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> Done {
     let result = op.results.first().copied().flatten();
     let value = r.uniform(&op.sources[1]);
     // as of loads
@@ -441,7 +441,7 @@ fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
             warp_access::slow_add::<T>(r.x, op.q, left, &at, &v, wanted.then_some(&mut old))?;
         }
         if let Some(register) = result {
-            let unsigned = Access { signed: false, ..*access };
+            let unsigned = MemoryAccess { signed: false, ..*access };
             keep(r, register, k, &old, &unsigned);
         }
     }

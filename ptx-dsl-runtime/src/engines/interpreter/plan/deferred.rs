@@ -7,13 +7,13 @@
 use super::super::code::{Code, Instr, Run};
 use super::super::memory::Indexed;
 use super::super::op::{Op, Operand};
-use super::super::registers::{Kind, Scalar};
+use super::super::registers::{RegisterKind, Scalar};
 use super::super::rows::Resolved;
 use super::super::runner::Runner;
 use super::super::value::Value;
 use super::Planned;
 use super::readers::is_dead_at_end;
-use super::step::Step;
+use super::step::PlanStep;
 use crate::numerics::qual::{Ty, q};
 use ptx_dsl_isa::image::Register;
 use ptx_dsl_isa::opcode::op;
@@ -70,7 +70,7 @@ struct Maker {
 const MAKERS: usize = 256;
 
 /// An access at one.
-struct Access {
+struct DeferredAccess {
     at: usize,
     maker: usize,
     indexed: Indexed,
@@ -80,7 +80,7 @@ struct Access {
 #[derive(Default)]
 pub(super) struct Tracker {
     makers: Vec<Maker>,
-    accesses: Vec<Access>,
+    accesses: Vec<DeferredAccess>,
 }
 
 impl Tracker {
@@ -129,7 +129,7 @@ impl Tracker {
         self.makers.iter().position(|m| m.held && m.known && m.result == *register)
     }
 
-    fn access(&self, r: &Runner<'_, '_>, op: &Op, run: &Run, at: usize) -> Option<Access> {
+    fn access(&self, r: &Runner<'_, '_>, op: &Op, run: &Run, at: usize) -> Option<DeferredAccess> {
         let Run::Memory { access, .. } = run else { return None };
         let (register, more) = match op.sources[0] {
             Operand::Register(register) => (register, 0),
@@ -146,7 +146,7 @@ impl Tracker {
         };
         let scale = u32::try_from(scale).ok()?;
         let indexed = Indexed { index, base, offset: offset.wrapping_add(more), scale, low: u64::MAX >> (64 - bits) };
-        access.is_indexed(r, op, scale).then_some(Access { at, maker, indexed })
+        access.is_indexed(r, op, scale).then_some(DeferredAccess { at, maker, indexed })
     }
 
     /// The value that an instruction makes, and the maker of an operand.
@@ -197,15 +197,15 @@ impl Tracker {
         let body = &code.regions[region].body;
         self.accesses.retain(|a| {
             let planned = match steps[a.at].step {
-                Step::Each => true,
-                Step::Any { .. } => body[a.at].op.guard.is_some(),
+                PlanStep::Each => true,
+                PlanStep::Any { .. } => body[a.at].op.guard.is_some(),
                 _ => false,
             };
             self.makers[a.maker].needed |= !planned;
             planned
         });
         for maker in &mut self.makers {
-            maker.needed |= !matches!(steps[maker.at].step, Step::Rows(_));
+            maker.needed |= !matches!(steps[maker.at].step, PlanStep::Rows(_));
             maker.needed |= maker.held && !is_dead_at_end(code, region, maker.result);
         }
         // what is deferred has a reader that is an access
@@ -238,14 +238,14 @@ impl Tracker {
             let access = self.accesses.binary_search_by_key(&at, |a| a.at).ok().map(|n| &self.accesses[n]);
             let access = access.filter(|a| !self.makers[a.maker].needed);
             match (step, maker, access) {
-                (Step::Rows(step), Some(Maker { last, .. }), _) => {
+                (PlanStep::Rows(step), Some(Maker { last, .. }), _) => {
                     fresh.extend(step.fresh().iter().map(|register| (*last, *register, all)));
                     deferred.push(Deferred { at, last: *last, all, step });
                 }
                 (_, _, Some(access)) => {
                     let indexed = access.indexed;
                     let fresh = fresh.extract_if(.., |(last, ..)| *last == at).map(|(_, r, all)| (r, all)).collect();
-                    kept.push(Planned { at, step: Step::Indexed { indexed, fresh }, all });
+                    kept.push(Planned { at, step: PlanStep::Indexed { indexed, fresh }, all });
                 }
                 (step, ..) => kept.push(Planned { at, step, all }),
             }
@@ -280,6 +280,6 @@ fn added(r: &Runner<'_, '_>, value: Linear, o: &Operand) -> Option<Linear> {
         return Some(Linear { offset: value.offset.wrapping_add(v.cast_signed()), ..value });
     }
     let (Operand::Register(register), None) = (o, value.base) else { return None };
-    let base = Value::of(r, o).filter(|base| base.kind() == Kind::Uniform)?;
+    let base = Value::of(r, o).filter(|base| base.kind() == RegisterKind::Uniform)?;
     Some(Linear { base: Some((*register, base)), ..value })
 }

@@ -8,7 +8,7 @@ use super::super::runner::{Rest, Runner};
 use super::Planned;
 use super::pairs;
 use super::readers::Readers;
-use super::step::Step;
+use super::step::PlanStep;
 
 /// Fuses steps of a region, which has just run, where all lanes run.
 pub(super) fn fuse(r: &Runner<'_, '_>, body: &[Instr], readers: &Readers, steps: &mut Vec<Planned>) {
@@ -24,7 +24,7 @@ pub(super) fn fuse(r: &Runner<'_, '_>, body: &[Instr], readers: &Readers, steps:
     }
     for (steps_of_chain, chain) in chains.into_iter().rev() {
         let first = steps[steps_of_chain.start].at;
-        steps.splice(steps_of_chain, [Planned { at: first, step: Step::Products(chain), all: true }]);
+        steps.splice(steps_of_chain, [Planned { at: first, step: PlanStep::Products(chain), all: true }]);
     }
 }
 
@@ -34,12 +34,13 @@ pub(super) fn join_loops(body: &[Instr], readers: &Readers, steps: Vec<Planned>)
     let end = |(loops, all): &mut (Vec<(usize, Resolved)>, bool)| {
         let (first, all) = (loops.first()?.0, std::mem::replace(all, true));
         let mut loops = pairs::join(body, readers, std::mem::take(loops));
-        let step = if loops.len() == 1 { Step::Rows(loops.pop()?) } else { Step::Loops(loops.into_iter().collect()) };
+        let step =
+            if loops.len() == 1 { PlanStep::Rows(loops.pop()?) } else { PlanStep::Loops(loops.into_iter().collect()) };
         Some(Planned { at: first, step, all })
     };
     for Planned { at, step, all } in steps {
         match step {
-            Step::Rows(resolved) if resolved.is_on_rows() => {
+            PlanStep::Rows(resolved) if resolved.is_on_rows() => {
                 loops.0.push((at, resolved));
                 loops.1 &= all;
             }
@@ -58,7 +59,7 @@ pub(super) fn join_scalars(steps: Vec<Planned>) -> Vec<Planned> {
     let mut joined: Vec<Planned> = Vec::with_capacity(steps.len());
     for Planned { at, step, all } in steps {
         match (step, joined.last_mut()) {
-            (Step::Scalars(next), Some(Planned { step: Step::Scalars(before), .. })) => before.append(next),
+            (PlanStep::Scalars(next), Some(Planned { step: PlanStep::Scalars(before), .. })) => before.append(next),
             (step, _) => joined.push(Planned { at, step, all }),
         }
     }
@@ -90,8 +91,11 @@ fn chain(r: &Runner<'_, '_>, body: &[Instr], readers: &Readers, steps: &[Planned
 fn product(body: &[Instr], readers: &Readers, [first, second, third]: &[Planned; 3]) -> Option<Products> {
     let (first, second) = (factor(first, body)?, factor(second, body)?);
     let Instr { op, run: Run::Lane { rows: Some(function), .. } } = &body[third.at] else { return None };
-    let (Step::Rows(resolved), [Operand::Register(a), Operand::Register(b), Operand::Register(addend)], [Some(result)]) =
-        (&third.step, &op.sources[..], &op.results[..])
+    let (
+        PlanStep::Rows(resolved),
+        [Operand::Register(a), Operand::Register(b), Operand::Register(addend)],
+        [Some(result)],
+    ) = (&third.step, &op.sources[..], &op.results[..])
     else {
         return None;
     };
@@ -112,7 +116,7 @@ fn product(body: &[Instr], readers: &Readers, [first, second, third]: &[Planned;
 /// A load of a factor.
 fn factor(planned: &Planned, body: &[Instr]) -> Option<Factor> {
     let Instr { op, run } = &body[planned.at];
-    let (Step::Affine { address }, Run::Memory { access, .. }, [Some(to)]) = (&planned.step, run, &op.results[..])
+    let (PlanStep::Affine { address }, Run::Memory { access, .. }, [Some(to)]) = (&planned.step, run, &op.results[..])
     else {
         return None;
     };

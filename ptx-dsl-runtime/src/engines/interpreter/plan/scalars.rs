@@ -2,7 +2,7 @@
 
 use super::super::affine::Rule;
 use super::super::kinds::Patch;
-use super::super::registers::{Kind, Own};
+use super::super::registers::{Own, RegisterKind};
 use super::super::rows::One;
 use super::super::runner::Runner;
 use super::super::value::Value;
@@ -24,7 +24,7 @@ pub(super) struct Computed {
     /// The results, and the bits that each register has: none for a second one that nothing needs.
     pub places: [(Register, u64); 2],
     /// The kind of the results.
-    pub kind: Kind,
+    pub kind: RegisterKind,
 }
 
 /// How scalars are computed.
@@ -56,7 +56,7 @@ impl Scalars {
     }
 
     /// The kind of the results of the first one.
-    pub fn gives(&self) -> Option<Kind> {
+    pub fn gives(&self) -> Option<RegisterKind> {
         self.all.first().map(|computed| computed.kind)
     }
 
@@ -113,7 +113,7 @@ impl Computed {
             }
             How::Copy(value) => {
                 let (base, x, y) = value.line_of(own, x);
-                own.set(first, (if self.kind == Kind::Uniform { base & low } else { base }, x, y));
+                own.set(first, (if self.kind == RegisterKind::Uniform { base & low } else { base }, x, y));
             }
             How::Compare { .. } => return false,
         }

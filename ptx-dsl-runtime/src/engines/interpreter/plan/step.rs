@@ -4,7 +4,7 @@ use super::super::affine::Rule;
 use super::super::code::{Instr, Run};
 use super::super::memory::{self, Indexed, Products};
 use super::super::op::Op;
-use super::super::registers::{Kind, Scalar};
+use super::super::registers::{RegisterKind, Scalar};
 use super::super::rows::{Loops, Resolved};
 use super::super::runner::Runner;
 use super::super::value::Value;
@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use ptx_dsl_isa::image::Register;
 
 /// What has become of an instruction.
-pub(super) enum Outcome {
+pub(super) enum StepOutcome {
     /// It has run, and its results have the kinds that the plan knows.
     Done,
     /// It has not run.
@@ -28,7 +28,7 @@ pub(super) enum Outcome {
 }
 
 /// How an instruction runs.
-pub(super) enum Step {
+pub(super) enum PlanStep {
     /// Once for all lanes; several of them.
     Scalars(Scalars),
     /// In a loop over rows.
@@ -49,7 +49,7 @@ pub(super) enum Step {
     /// Pairs of loads, and the `fma` of what they load.
     Products(Products),
     /// In any way.
-    Any { results: Box<[(Register, Kind)]> },
+    Any { results: Box<[(Register, RegisterKind)]> },
 }
 
 /// The operands, if they are scalars.
@@ -61,12 +61,12 @@ fn values<const N: usize>(r: &Runner<'_, '_>, op: &Op) -> Option<[Value; N]> {
     Some(values)
 }
 
-impl Step {
+impl PlanStep {
     /// Runs an instruction, and finds how that went.
-    pub fn record(r: &mut Runner<'_, '_>, at: usize, instr: &Instr) -> Result<Step, Box<Fault>> {
+    pub fn record(r: &mut Runner<'_, '_>, at: usize, instr: &Instr) -> Result<PlanStep, Box<Fault>> {
         let step = match (&instr.op.guard, instr.op.is_watched()) {
-            (None, false) => Step::of(r, at, instr),
-            (Some(_), false) => Step::guarded(r, instr),
+            (None, false) => PlanStep::of(r, at, instr),
+            (Some(_), false) => PlanStep::guarded(r, instr),
             _ => None,
         };
         r.execute(instr)?;
@@ -75,56 +75,66 @@ impl Step {
         let step = step.map(|step| step.folded(r, at, instr));
         Ok(match step {
             Some(step) if results.iter().all(|(_, kind)| step.gives() == Some(*kind)) => step,
-            _ => Step::Any { results },
+            _ => PlanStep::Any { results },
         })
     }
 
     /// The same as a copy of its result, which has run, if that is the same in all of the launch: the load of a kernel parameter.
-    fn folded(self, r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> Step {
+    fn folded(self, r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> PlanStep {
         match (&self, run, &op.results[..]) {
-            (Step::LoadOnce { address }, Run::Memory { access, .. }, [Some(result)])
-                if address.is_constant() && access.is_of_constants() && r.scalar(*result).kind() == Kind::Uniform =>
+            (PlanStep::LoadOnce { address }, Run::Memory { access, .. }, [Some(result)])
+                if address.is_constant()
+                    && access.is_of_constants()
+                    && r.scalar(*result).kind() == RegisterKind::Uniform =>
             {
                 let how = How::Copy(Value::constant(r.scalar(*result)));
-                Step::computed(r, at, how, &op.results, Kind::Uniform).unwrap_or(self)
+                PlanStep::computed(r, at, how, &op.results, RegisterKind::Uniform).unwrap_or(self)
             }
             _ => self,
         }
     }
 
     /// One instruction that computes scalars. `None` without a first result.
-    fn computed(r: &Runner<'_, '_>, at: usize, how: How, to: &[Option<Register>], kind: Kind) -> Option<Step> {
+    fn computed(
+        r: &Runner<'_, '_>,
+        at: usize,
+        how: How,
+        to: &[Option<Register>],
+        kind: RegisterKind,
+    ) -> Option<PlanStep> {
         let place = |register: Register| (register, r.registers.slot(register).truncated(u64::MAX));
         let first = place((*to.first()?)?);
         let second = to.get(1).copied().flatten().map_or((0, 0), place);
-        Some(Step::Scalars(Scalars::of(Computed { at, how, places: [first, second], kind })))
+        Some(PlanStep::Scalars(Scalars::of(Computed { at, how, places: [first, second], kind })))
     }
 
     /// The kind of its results.
-    fn gives(&self) -> Option<Kind> {
+    fn gives(&self) -> Option<RegisterKind> {
         match self {
-            Step::Scalars(scalars) => scalars.gives(),
-            Step::LoadOnce { .. } => Some(Kind::Uniform),
-            Step::Rows(_) | Step::Guarded(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
-            Step::Loops(_) | Step::Indexed { .. } | Step::Products(_) | Step::Any { .. } => None,
+            PlanStep::Scalars(scalars) => scalars.gives(),
+            PlanStep::LoadOnce { .. } => Some(RegisterKind::Uniform),
+            PlanStep::Rows(_) | PlanStep::Guarded(_) | PlanStep::Affine { .. } | PlanStep::Each => {
+                Some(RegisterKind::Rows)
+            }
+            PlanStep::Loops(_) | PlanStep::Indexed { .. } | PlanStep::Products(_) | PlanStep::Any { .. } => None,
         }
     }
 
     /// The same for an instruction with a guard.
-    fn guarded(r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Option<Step> {
+    fn guarded(r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Option<PlanStep> {
         let Run::Lane { rows: Some(function), .. } = run else { return None };
-        function.resolve(r, op).map(Step::Guarded)
+        function.resolve(r, op).map(PlanStep::Guarded)
     }
 
     /// How an instruction runs while registers are what they are now. `None`: in any way.
-    fn of(r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> Option<Step> {
+    fn of(r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> Option<PlanStep> {
         match run {
             Run::Lane { rows: Some(function), rule, .. } => {
                 if let (true, Some(sources)) = (r.all, values::<4>(r, op)) {
-                    if sources.iter().all(|v| v.kind() == Kind::Uniform) {
+                    if sources.iter().all(|v| v.kind() == RegisterKind::Uniform) {
                         let sources = sources[..op.sources.len()].into();
                         let how = How::Once { one: function.one(), sources };
-                        return Step::computed(r, at, how, &op.results, Kind::Uniform);
+                        return PlanStep::computed(r, at, how, &op.results, RegisterKind::Uniform);
                     }
                     if let (Some(rule), [a, b, c, _], [Some(result)]) = (rule, sources, &op.results[..])
                         && let Some(order) = rule.order([a, b, c].map(|v| v.kind()))
@@ -136,22 +146,22 @@ impl Step {
                                 Rule::Compare { .. } => How::Compare { rule: *rule, sources: [sources[0], sources[1]] },
                                 rule => How::Line { rule: *rule, sources },
                             };
-                            return Step::computed(r, at, how, &op.results, kind);
+                            return PlanStep::computed(r, at, how, &op.results, kind);
                         }
                     }
                 }
-                function.resolve(r, op).map(Step::Rows)
+                function.resolve(r, op).map(PlanStep::Rows)
             }
             Run::Copy if r.all => {
                 let value = Value::of(r, &op.sources[0])?;
-                Step::computed(r, at, How::Copy(value), &op.results, value.kind())
+                PlanStep::computed(r, at, How::Copy(value), &op.results, value.kind())
             }
             Run::Memory { access, .. } => match Value::of(r, &op.sources[0]) {
                 Some(address) => match address.kind() {
-                    Kind::Uniform => access.is_once(r.all).then_some(Step::LoadOnce { address }),
-                    _ => access.is_in_pieces().then_some(Step::Affine { address }),
+                    RegisterKind::Uniform => access.is_once(r.all).then_some(PlanStep::LoadOnce { address }),
+                    _ => access.is_in_pieces().then_some(PlanStep::Affine { address }),
                 },
-                None => access.is_each().then_some(Step::Each),
+                None => access.is_each().then_some(PlanStep::Each),
             },
             _ => None,
         }
@@ -159,63 +169,63 @@ impl Step {
 
     /// Runs instruction `at` of a region, or several from there on. No lane is guarded, before and after it.
     #[inline(always)]
-    pub fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr], at: usize) -> Result<Outcome, Box<Fault>> {
+    pub fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr], at: usize) -> Result<StepOutcome, Box<Fault>> {
         let instr = &body[at];
         match self {
-            Step::Scalars(scalars) => {
+            PlanStep::Scalars(scalars) => {
                 if let Err(at) = scalars.run(r) {
-                    return Ok(Outcome::LeftAt(at));
+                    return Ok(StepOutcome::LeftAt(at));
                 }
             }
-            Step::Rows(resolved) => resolved.run(r),
-            Step::Guarded(resolved) => {
+            PlanStep::Rows(resolved) => resolved.run(r),
+            PlanStep::Guarded(resolved) => {
                 let some = r.guard(&instr.op);
                 if some {
                     resolved.run(r);
                 }
                 r.unguarded();
                 if !some && !resolved.fresh().is_empty() {
-                    return Ok(Outcome::Otherwise);
+                    return Ok(StepOutcome::Otherwise);
                 }
             }
-            Step::Loops(loops) => loops.run(r),
-            Step::LoadOnce { address } => {
-                let Run::Memory { access, .. } = &instr.run else { return Ok(Outcome::Left) };
+            PlanStep::Loops(loops) => loops.run(r),
+            PlanStep::LoadOnce { address } => {
+                let Run::Memory { access, .. } = &instr.run else { return Ok(StepOutcome::Left) };
                 if !memory::run_once(r, &instr.op, access, address.uniform(r))? {
-                    return Ok(Outcome::Left);
+                    return Ok(StepOutcome::Left);
                 }
             }
-            Step::Affine { address } => {
-                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
+            PlanStep::Affine { address } => {
+                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(StepOutcome::Left) };
                 memory::run_affine(r, &instr.op, access, (compiled, *function), &address.line(r))?;
             }
-            Step::Each => {
-                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
+            PlanStep::Each => {
+                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(StepOutcome::Left) };
                 memory::run_each(r, &instr.op, access, (compiled, *function))?;
             }
-            Step::Indexed { indexed, fresh } => {
-                let Run::Memory { access, .. } = &instr.run else { return Ok(Outcome::Left) };
+            PlanStep::Indexed { indexed, fresh } => {
+                let Run::Memory { access, .. } = &instr.run else { return Ok(StepOutcome::Left) };
                 if !indexed.run(r, &instr.op, access) {
-                    return Ok(Outcome::Refused);
+                    return Ok(StepOutcome::Refused);
                 }
                 for (register, all) in fresh {
                     r.all = *all;
                     r.rows_for(*register);
                 }
             }
-            Step::Products(products) => {
+            PlanStep::Products(products) => {
                 if !products.run(r, body) {
-                    return Ok(Outcome::Left);
+                    return Ok(StepOutcome::Left);
                 }
             }
-            Step::Any { results } => {
+            PlanStep::Any { results } => {
                 r.execute(instr)?;
                 r.unguarded();
                 if results.iter().any(|(register, kind)| r.scalar(*register).kind() != *kind) {
-                    return Ok(Outcome::Otherwise);
+                    return Ok(StepOutcome::Otherwise);
                 }
             }
         }
-        Ok(Outcome::Done)
+        Ok(StepOutcome::Done)
     }
 }

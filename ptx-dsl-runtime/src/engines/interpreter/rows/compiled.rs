@@ -42,8 +42,8 @@ pub(super) use avx2 as avx512;
 macro_rules! row_loop {
     ($f:ident ($($s:ident)*) => ($($r:ident)*)) => {
         RowLoop {
-            sources: &[$(Kind::$s),*],
-            results: &[$(Kind::$r),*],
+            sources: &[$(RowKind::$s),*],
+            results: &[$(RowKind::$r),*],
             compiled: row_loop!(@sources $f ($($s)*) ($($r)*)),
         }
     };

@@ -3,9 +3,9 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::compiled::{self, row_loop};
-use super::kind::Kind;
+use super::kind::RowKind;
 use super::kinds::{F, H, L, N, P, Semantics, W, operands};
-use super::loops::{Compiled, Form, LOOP_OPERANDS, RowLoop};
+use super::loops::{Compiled, LOOP_OPERANDS, LoopForm, RowLoop};
 use crate::numerics::arith::float;
 use crate::numerics::lanes::{Base, Level};
 use crate::numerics::qual::{Q, Qualifiers, Ty, q};
@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 /// braces of their own mean the same: the first one's loop is that of all.
 macro_rules! forms {
     ($($opcode:literal $family:ident::$function:ident $(::<$level:ident>)? [$($q:tt)*] $types:tt $sources:tt => $results:tt;)*) => {
-        fn all() -> Vec<(Opcode, Form)> {
+        fn all() -> Vec<(Opcode, LoopForm)> {
             let mut all = Vec::new();
             $(forms!(@each all ($opcode $family $function $(<$level>)?) [$($q)*] $types $sources $results);)*
             all
@@ -39,12 +39,12 @@ macro_rules! forms {
         impl Semantics for This {
             #[inline(always)]
             fn lane<V: Level>(s: [u64; LOOP_OPERANDS]) -> [u64; 2] {
-                let [first, rest @ ..] = $family::$function$(::<$level>)?(SETS[0], operands::<{ [$(Kind::$s),*].len() }>(&s));
+                let [first, rest @ ..] = $family::$function$(::<$level>)?(SETS[0], operands::<{ [$(RowKind::$s),*].len() }>(&s));
                 [first, rest.first().copied().unwrap_or(0)]
             }
         }
         let rows = row_loop!(This ($($s)*) => ($($r)*));
-        $all.push((Opcode::of($opcode), Form { sets: SETS, one: |a, b, c, d| This::lane::<Base>([a, b, c, d, 0]), rows }));
+        $all.push((Opcode::of($opcode), LoopForm { sets: SETS, one: |a, b, c, d| This::lane::<Base>([a, b, c, d, 0]), rows }));
     }};
     (@sets $q:tt {$({$($t:ident)*})+}) => { &[$(forms!(@set $q {$($t)*})),+] };
     (@sets {$({$($q:ident)*})+} $t:tt) => { &[$(forms!(@set {$($q)*} $t)),+] };
@@ -54,7 +54,7 @@ macro_rules! forms {
 
 /// Without optimisation all instructions run lane by lane: these loops would be half as slow, and most of the crate's build time.
 #[cfg(not(ptx_dsl_optimised))]
-fn all() -> Vec<(Opcode, Form)> {
+fn all() -> Vec<(Opcode, LoopForm)> {
     Vec::new()
 }
 
@@ -162,10 +162,10 @@ forms! {
 }
 
 /// The forms of an opcode.
-pub(super) fn of(opcode: Opcode) -> &'static [&'static Form] {
-    static FORMS: OnceLock<HashMap<Opcode, Vec<&'static Form>>> = OnceLock::new();
+pub(super) fn of(opcode: Opcode) -> &'static [&'static LoopForm] {
+    static FORMS: OnceLock<HashMap<Opcode, Vec<&'static LoopForm>>> = OnceLock::new();
     let forms = FORMS.get_or_init(|| {
-        let mut by_opcode: HashMap<Opcode, Vec<&'static Form>> = HashMap::new();
+        let mut by_opcode: HashMap<Opcode, Vec<&'static LoopForm>> = HashMap::new();
         for (opcode, form) in all() {
             by_opcode.entry(opcode).or_default().push(Box::leak(Box::new(form)));
         }
@@ -198,7 +198,7 @@ pub(super) mod tests {
     }
 
     /// The low bits, which a register holds.
-    pub fn low(kind: Kind, v: u64) -> u64 {
+    pub fn low(kind: RowKind, v: u64) -> u64 {
         v & (u64::MAX >> (64 - kind.bits()))
     }
 
@@ -225,7 +225,7 @@ pub(super) mod tests {
                             .sources
                             .iter()
                             .zip(s)
-                            .map(|(kind, v)| if *kind == Kind::F { other_nan(v) } else { v });
+                            .map(|(kind, v)| if *kind == RowKind::F { other_nan(v) } else { v });
                         for s in [s[..form.rows.sources.len()].to_vec(), others.collect()] {
                             let lane = of(lane(*q, &s));
                             let same = form
@@ -233,7 +233,7 @@ pub(super) mod tests {
                                 .results
                                 .iter()
                                 .zip(found.iter().zip(&lane))
-                                .all(|(kind, (a, b))| a == b || *kind == Kind::F && is_nan(*a) && is_nan(*b));
+                                .all(|(kind, (a, b))| a == b || *kind == RowKind::F && is_nan(*a) && is_nan(*b));
                             assert!(same, "{opcode:?} {q:?} {s:x?}: {found:x?}, {lane:x?}");
                             compared += 1;
                         }

@@ -3,7 +3,7 @@
 
 /// A kind of register.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum RowKind {
     /// A predicate.
     P,
     /// 16 bits, in a word.
@@ -16,13 +16,13 @@ pub(super) enum Kind {
     L,
 }
 
-impl Kind {
+impl RowKind {
     pub const fn bits(self) -> u32 {
         match self {
-            Kind::P => 1,
-            Kind::H => 16,
-            Kind::W | Kind::F => 32,
-            Kind::L => 64,
+            RowKind::P => 1,
+            RowKind::H => 16,
+            RowKind::W | RowKind::F => 32,
+            RowKind::L => 64,
         }
     }
 }

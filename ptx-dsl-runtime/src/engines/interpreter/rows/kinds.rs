@@ -2,7 +2,7 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::super::registers::Row;
-use super::loops::{LOOP_OPERANDS, Loop, Place, Places};
+use super::loops::{LOOP_OPERANDS, Loop, Places, RowPlace};
 use crate::numerics::lanes::Level;
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ pub(super) trait Register {
     /// Its rows are masks of all lanes, or there are none.
     const IS_MASK: bool = false;
     /// The rows for the warps of a loop.
-    fn rows<'c>(x: &Loop<'c>, place: Place) -> Self::Rows<'c>;
+    fn rows<'c>(x: &Loop<'c>, place: RowPlace) -> Self::Rows<'c>;
     fn load<V: Level>(rows: Self::Rows<'_>, k: usize) -> Self::Lanes;
     fn lane(lanes: &Self::Lanes, l: usize) -> u64;
     fn set(lanes: &mut Self::Lanes, l: usize, v: u64);
@@ -47,7 +47,7 @@ pub(super) struct Rows<'c, T> {
 
 impl<'c, T: Copy> Rows<'c, T> {
     #[inline(always)]
-    fn new(all: &'c [Cell<T>], x: &Loop<'c>, Place { first, by_warp }: Place) -> Self {
+    fn new(all: &'c [Cell<T>], x: &Loop<'c>, RowPlace { first, by_warp }: RowPlace) -> Self {
         let step = usize::from(by_warp);
         Rows { all, first: first as usize + step * x.lo as usize, step }
     }
@@ -67,7 +67,7 @@ impl Register for P {
     const ZERO: [u32; 32] = [0; 32];
     const IS_MASK: bool = true;
     #[inline(always)]
-    fn rows<'c>(x: &Loop<'c>, place: Place) -> Rows<'c, u32> {
+    fn rows<'c>(x: &Loop<'c>, place: RowPlace) -> Rows<'c, u32> {
         Rows::new(x.predicates, x, place)
     }
     #[inline(always)]
@@ -104,7 +104,7 @@ macro_rules! words {
             type Lanes = Row<$t>;
             const ZERO: Row<$t> = Row([0; 32]);
             #[inline(always)]
-            fn rows<'c>(x: &Loop<'c>, place: Place) -> Self::Rows<'c> {
+            fn rows<'c>(x: &Loop<'c>, place: RowPlace) -> Self::Rows<'c> {
                 Rows::new(x.$rows, x, place)
             }
             #[inline(always)]
@@ -145,7 +145,7 @@ impl Register for N {
     const ZERO: () = ();
     const IS_MASK: bool = true;
     #[inline(always)]
-    fn rows<'c>(_: &Loop<'c>, _: Place) {}
+    fn rows<'c>(_: &Loop<'c>, _: RowPlace) {}
     #[inline(always)]
     fn load<V: Level>((): (), _: usize) {}
     #[inline(always)]

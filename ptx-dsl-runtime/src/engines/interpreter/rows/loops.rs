@@ -1,7 +1,7 @@
 //! What a loop on rows works on, and the forms of instructions that have one.
 
 use super::super::registers::Row;
-use super::kind::Kind;
+use super::kind::RowKind;
 use crate::numerics::qual::Q;
 use crate::numerics::simd::InstructionSet;
 use std::cell::Cell;
@@ -17,7 +17,7 @@ pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
 
 /// Where the rows of an operand or a result are.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct RowPlace {
     /// The row for warp 0 of the CTA.
     pub first: u32,
     /// The rows of the other warps follow; else it is that of all.
@@ -27,35 +27,35 @@ pub(super) struct Place {
 /// Where the operands and results of an instruction are.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Places {
-    pub sources: [Place; LOOP_OPERANDS],
-    pub result: Place,
+    pub sources: [RowPlace; LOOP_OPERANDS],
+    pub result: RowPlace,
     /// The second result, if something needs it.
-    pub second: Option<Place>,
+    pub second: Option<RowPlace>,
     /// All lanes get a result, not only those that run: nothing reads it in others.
     pub all: bool,
 }
 
 /// What loops need: this many warps, and this many rows of each kind.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Needs {
+pub(super) struct RowNeeds {
     pub warps: usize,
     words: usize,
     longs: usize,
     predicates: usize,
 }
 
-impl Needs {
+impl RowNeeds {
     /// What a loop needs to run for any of the warps of a CTA.
-    pub fn of(rows: &RowLoop, places: &Places, warps: usize) -> Needs {
-        let mut needs = Needs { warps, ..Needs::default() };
+    pub fn of(rows: &RowLoop, places: &Places, warps: usize) -> RowNeeds {
+        let mut needs = RowNeeds { warps, ..RowNeeds::default() };
         let results = [Some(places.result), places.second];
         let results = rows.results.iter().zip(results.into_iter().flatten());
         for (kind, place) in rows.sources.iter().zip(places.sources).chain(results) {
             let end = place.first as usize + if place.by_warp { warps } else { 1 };
             let rows = match kind {
-                Kind::P => &mut needs.predicates,
-                Kind::L => &mut needs.longs,
-                Kind::H | Kind::W | Kind::F => &mut needs.words,
+                RowKind::P => &mut needs.predicates,
+                RowKind::L => &mut needs.longs,
+                RowKind::H | RowKind::W | RowKind::F => &mut needs.words,
             };
             *rows = (*rows).max(end);
         }
@@ -63,8 +63,8 @@ impl Needs {
     }
 
     /// Those of both.
-    pub fn and(self, other: Needs) -> Needs {
-        Needs {
+    pub fn and(self, other: RowNeeds) -> RowNeeds {
+        RowNeeds {
             warps: self.warps.min(other.warps),
             words: self.words.max(other.words),
             longs: self.longs.max(other.longs),
@@ -87,7 +87,7 @@ pub(super) struct Loop<'c> {
 impl Loop<'_> {
     /// Are all rows that loops need inside?
     #[inline(always)]
-    pub fn has(&self, needs: &Needs) -> bool {
+    pub fn has(&self, needs: &RowNeeds) -> bool {
         self.lo as usize + self.masks.len() <= needs.warps
             && needs.words <= self.words.len()
             && needs.longs <= self.longs.len()
@@ -103,8 +103,8 @@ pub(super) type Call = (Compiled, Places);
 
 /// A loop: the kinds of its operands and results.
 pub(super) struct RowLoop {
-    pub sources: &'static [Kind],
-    pub results: &'static [Kind],
+    pub sources: &'static [RowKind],
+    pub results: &'static [RowKind],
     /// For AVX-512 and AVX2; elsewhere than on x86-64 twice the same.
     pub compiled: [Compiled; 2],
 }
@@ -121,7 +121,7 @@ impl RowLoop {
 }
 
 /// A form of an instruction, and its loop.
-pub(super) struct Form {
+pub(super) struct LoopForm {
     /// The qualifiers: sets that mean the same.
     pub sets: &'static [Q],
     /// One lane.

@@ -3,9 +3,9 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::compiled::{self, row_loop};
-use super::kind::Kind;
+use super::kind::RowKind;
 use super::kinds::{F, N, P, Semantics, W, operands};
-use super::loops::{Compiled, Form, LOOP_OPERANDS, RowLoop};
+use super::loops::{Compiled, LOOP_OPERANDS, LoopForm, RowLoop};
 use crate::numerics::arith::float;
 use crate::numerics::lanes::Level;
 use crate::numerics::qual::{Q, Qualifiers, Ty, q};
@@ -27,8 +27,8 @@ pub(super) struct Pair {
 struct Member {
     opcode: Opcode,
     q: Q,
-    sources: &'static [Kind],
-    result: Kind,
+    sources: &'static [RowKind],
+    result: RowKind,
 }
 
 impl Member {
@@ -36,14 +36,14 @@ impl Member {
         Member { opcode: Opcode::of(M::OPCODE), q: M::Q, sources: M::SOURCES, result: M::RESULT }
     }
 
-    fn is(&self, opcode: Opcode, form: &Form) -> bool {
+    fn is(&self, opcode: Opcode, form: &LoopForm) -> bool {
         let kinds = self.sources == form.rows.sources && form.rows.results[0] == self.result;
         self.opcode == opcode && kinds && form.sets.contains(&self.q)
     }
 }
 
 /// The loop of two instructions; bits of the operands of the second that take the result of the first.
-pub(super) fn find([first, second]: [(Opcode, &Form); 2], places: u8) -> Option<&'static Pair> {
+pub(super) fn find([first, second]: [(Opcode, &LoopForm); 2], places: u8) -> Option<&'static Pair> {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     let mut pairs = PAIRS.get_or_init(all).iter();
     pairs.find(|pair| {
@@ -55,8 +55,8 @@ pub(super) fn find([first, second]: [(Opcode, &Form); 2], places: u8) -> Option<
 trait Instruction {
     const OPCODE: &'static str;
     const Q: Q;
-    const SOURCES: &'static [Kind];
-    const RESULT: Kind;
+    const SOURCES: &'static [RowKind];
+    const RESULT: RowKind;
     fn lane<V: Level>(s: &[u64; LOOP_OPERANDS]) -> u64;
 }
 
@@ -87,8 +87,8 @@ macro_rules! instructions {
         impl Instruction for $name {
             const OPCODE: &'static str = $opcode;
             const Q: Q = Q::of(&const { Qualifiers::new(&[$(q::$q),*], &[Ty::$t]) });
-            const SOURCES: &'static [Kind] = &[$(Kind::$s),*];
-            const RESULT: Kind = Kind::$r;
+            const SOURCES: &'static [RowKind] = &[$(RowKind::$s),*];
+            const RESULT: RowKind = RowKind::$r;
             #[inline(always)]
             fn lane<V: Level>(s: &[u64; LOOP_OPERANDS]) -> u64 {
                 $family::$function$(::<$level>)?(Self::Q, operands::<{ Self::SOURCES.len() }>(s))[0]
@@ -186,17 +186,17 @@ pairs! {
 mod tests {
     use super::super::super::registers::Row;
     use super::super::forms::tests::{is_nan, low, values};
-    use super::super::loops::{Loop, Needs, Place, Places};
+    use super::super::loops::{Loop, Places, RowNeeds, RowPlace};
     use super::super::{forms, run_calls};
     use super::*;
     use std::cell::Cell;
 
     /// The form of an instruction of a pair.
-    fn form(member: &Member) -> &'static Form {
+    fn form(member: &Member) -> &'static LoopForm {
         forms::of(member.opcode).iter().copied().find(|form| member.is(member.opcode, form)).expect("a form")
     }
 
-    fn one(form: &Form, s: &[u64]) -> u64 {
+    fn one(form: &LoopForm, s: &[u64]) -> u64 {
         let s = |i: usize| s.get(i).copied().unwrap_or(0);
         low(form.rows.results[0], (form.one)(s(0), s(1), s(2), s(3))[0])
     }
@@ -207,7 +207,7 @@ mod tests {
         let words: Vec<_> = (0..8).map(|_| Cell::new(Row([0u32; 32]))).collect();
         let longs: Vec<_> = (0..8).map(|_| Cell::new(Row([0u64; 32]))).collect();
         let predicates: Vec<_> = (0..8).map(|_| Cell::new(0)).collect();
-        let place = |first| Place { first, by_warp: true };
+        let place = |first| RowPlace { first, by_warp: true };
         let mut places = Places { result: place(6), second: Some(place(7)), ..Places::default() };
         for (i, v) in s.iter().enumerate() {
             places.sources[i] = place(i as u32);
@@ -216,11 +216,11 @@ mod tests {
             words[i].set(row);
             predicates[i].set(if *v & 1 != 0 { 1 << lane } else { !(1 << lane) });
         }
-        let needs = Needs::of(rows, &places, warps);
+        let needs = RowNeeds::of(rows, &places, warps);
         let x = Loop { words: &words, longs: &longs, predicates: &predicates, lo: 0, masks: &[u32::MAX] };
         run_calls(&[(rows.compiled(crate::numerics::simd::best(true)), places)], &needs, &x);
-        let result = |kind: Kind, at: usize| match kind {
-            Kind::P => u64::from(predicates[at].get() >> lane & 1),
+        let result = |kind: RowKind, at: usize| match kind {
+            RowKind::P => u64::from(predicates[at].get() >> lane & 1),
             _ => u64::from(words[at].get().0[lane]),
         };
         [result(rows.results[0], 6), result(rows.results[1], 7)]
@@ -236,7 +236,7 @@ mod tests {
         for Pair { first, second, places, rows } in all() {
             let taken = |i: usize| places[0] >> i & 1 != 0;
             let others = (0..second.sources.len()).filter(|i| !taken(*i));
-            let kinds: Vec<Kind> = first.sources.iter().copied().chain(others.map(|i| second.sources[i])).collect();
+            let kinds: Vec<RowKind> = first.sources.iter().copied().chain(others.map(|i| second.sources[i])).collect();
             assert_eq!((&kinds[..], rows.results), (rows.sources, &[second.result, first.result][..]));
             let (of_first, of_second) = (form(&first), form(&second));
             for case in 0..n * n {
@@ -251,7 +251,7 @@ mod tests {
                 let wanted = [one(of_second, &operands), between];
                 let found = run(&rows, &s, case % 32);
                 for ((kind, found), wanted) in rows.results.iter().zip(found).zip(wanted) {
-                    let same = found == wanted || *kind == Kind::F && is_nan(found) && is_nan(wanted);
+                    let same = found == wanted || *kind == RowKind::F && is_nan(found) && is_nan(wanted);
                     assert!(same, "{:?} {:?} {s:x?}: {found:x}, {wanted:x}", first.opcode, second.opcode);
                 }
                 // each of these places means the same
@@ -259,7 +259,8 @@ mod tests {
                     let mut exchanged = operands.clone();
                     exchanged.swap(places[0].trailing_zeros() as usize, other.trailing_zeros() as usize);
                     let swapped = one(of_second, &exchanged);
-                    let same = swapped == wanted[0] || second.result == Kind::F && is_nan(swapped) && is_nan(wanted[0]);
+                    let same =
+                        swapped == wanted[0] || second.result == RowKind::F && is_nan(swapped) && is_nan(wanted[0]);
                     assert!(same, "{:?} {exchanged:x?}", second.opcode);
                 }
             }

@@ -57,7 +57,7 @@ fn direct_products_have_the_bits_of_those_of_tiles() {
     for &(shape, more, types, targets) in CASES {
         let written: Vec<Qualifier> = more.iter().copied().chain([shape]).collect();
         let q = Q::new(&written, &types);
-        let form = Form::of(q, false);
+        let form = MmaForm::of(q, false);
         let (mut direct, mut runs) = (0, 0);
         for round in 0..400 {
             let any = round % 4 == 3;

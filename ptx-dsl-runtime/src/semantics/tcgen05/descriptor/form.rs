@@ -5,7 +5,7 @@ use crate::numerics::qual::{Q, q};
 
 /// `.kind`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MmaKind {
     /// `.kind::f16`
     F16,
     /// `.kind::tf32`
@@ -24,34 +24,34 @@ pub enum Kind {
     Mxf4nvf4,
 }
 
-impl Kind {
+impl MmaKind {
     /// As PTX writes it.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::F16 => "`.kind::f16`",
-            Kind::Tf32 => "`.kind::tf32`",
-            Kind::F8f6f4 => "`.kind::f8f6f4`",
-            Kind::I8 => "`.kind::i8`",
-            Kind::Ti16 => "`.kind::ti16`",
-            Kind::Mxf8f6f4 => "`.kind::mxf8f6f4`",
-            Kind::Mxf4 => "`.kind::mxf4`",
-            Kind::Mxf4nvf4 => "`.kind::mxf4nvf4`",
+            MmaKind::F16 => "`.kind::f16`",
+            MmaKind::Tf32 => "`.kind::tf32`",
+            MmaKind::F8f6f4 => "`.kind::f8f6f4`",
+            MmaKind::I8 => "`.kind::i8`",
+            MmaKind::Ti16 => "`.kind::ti16`",
+            MmaKind::Mxf8f6f4 => "`.kind::mxf8f6f4`",
+            MmaKind::Mxf4 => "`.kind::mxf4`",
+            MmaKind::Mxf4nvf4 => "`.kind::mxf4nvf4`",
         }
     }
 
     /// Block scaling?
     pub const fn is_mx(self) -> bool {
-        matches!(self, Kind::Mxf8f6f4 | Kind::Mxf4 | Kind::Mxf4nvf4)
+        matches!(self, MmaKind::Mxf8f6f4 | MmaKind::Mxf4 | MmaKind::Mxf4nvf4)
     }
 
     /// 4-bit elements only?
     pub const fn is_4bit(self) -> bool {
-        matches!(self, Kind::Mxf4 | Kind::Mxf4nvf4)
+        matches!(self, MmaKind::Mxf4 | MmaKind::Mxf4nvf4)
     }
 
     /// Elements of 16 or 32 bits?
     pub const fn is_wide(self) -> bool {
-        matches!(self, Kind::F16 | Kind::Tf32 | Kind::Ti16)
+        matches!(self, MmaKind::F16 | MmaKind::Tf32 | MmaKind::Ti16)
     }
 }
 
@@ -79,9 +79,9 @@ impl Generation {
 
 /// The form of the instruction, from its qualifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Form {
+pub struct MmaForm {
     /// `.kind`
-    pub kind: Kind,
+    pub kind: MmaKind,
     /// `.cta_group::2`
     pub pair: bool,
     /// `.sp`
@@ -100,41 +100,41 @@ pub struct Form {
     pub generation: Generation,
 }
 
-impl Form {
+impl MmaForm {
     /// From the qualifiers; `.sp` and `.ws` are part of the opcode.
-    pub fn of(q: Q, sparse: bool, ws: bool, generation: Generation) -> Result<Form, FaultKind> {
+    pub fn of(q: Q, sparse: bool, ws: bool, generation: Generation) -> Result<MmaForm, FaultKind> {
         let kinds = [
-            (q::kind_f16, Kind::F16),
-            (q::kind_tf32, Kind::Tf32),
-            (q::kind_f8f6f4, Kind::F8f6f4),
-            (q::kind_i8, Kind::I8),
-            (q::kind_ti16, Kind::Ti16),
-            (q::kind_mxf8f6f4, Kind::Mxf8f6f4),
-            (q::kind_mxf4, Kind::Mxf4),
-            (q::kind_mxf4nvf4, Kind::Mxf4nvf4),
+            (q::kind_f16, MmaKind::F16),
+            (q::kind_tf32, MmaKind::Tf32),
+            (q::kind_f8f6f4, MmaKind::F8f6f4),
+            (q::kind_i8, MmaKind::I8),
+            (q::kind_ti16, MmaKind::Ti16),
+            (q::kind_mxf8f6f4, MmaKind::Mxf8f6f4),
+            (q::kind_mxf4, MmaKind::Mxf4),
+            (q::kind_mxf4nvf4, MmaKind::Mxf4nvf4),
         ];
         let Some(&(_, kind)) = kinds.iter().find(|(flag, _)| q.has(*flag)) else {
             return Err(FaultKind::Internal("a `tcgen05.mma` without a kind".into()));
         };
         let counted = q.has(q::scale_vec_1X) || q.has(q::scale_vec_2X) || q.has(q::scale_vec_4X);
         let vector = match kind {
-            Kind::Mxf8f6f4 => 1,
-            Kind::Mxf4 => 2,
-            Kind::Mxf4nvf4 if q.has(q::scale_vec_4X) || q.has(q::block16) => 4,
-            Kind::Mxf4nvf4 => 2,
+            MmaKind::Mxf8f6f4 => 1,
+            MmaKind::Mxf4 => 2,
+            MmaKind::Mxf4nvf4 if q.has(q::scale_vec_4X) || q.has(q::block16) => 4,
+            MmaKind::Mxf4nvf4 => 2,
             _ => 0,
         };
         let (pair, ashift, lut) = (q.has(q::cta_group_2), q.has(q::ashift), q.has(q::decompress_lut_b));
-        Ok(Form { kind, pair, sparse, ws, vector, counted, ashift, lut, generation })
+        Ok(MmaForm { kind, pair, sparse, ws, vector, counted, ashift, lut, generation })
     }
 
     /// The smallest K of a dense matrix, in elements: 32 bytes of a row of A.
     pub const fn dense_k(&self) -> usize {
         match self.kind {
-            Kind::F16 | Kind::Ti16 => 16,
-            Kind::Tf32 => 8,
-            Kind::F8f6f4 | Kind::I8 | Kind::Mxf8f6f4 => 32,
-            Kind::Mxf4 | Kind::Mxf4nvf4 => 64,
+            MmaKind::F16 | MmaKind::Ti16 => 16,
+            MmaKind::Tf32 => 8,
+            MmaKind::F8f6f4 | MmaKind::I8 | MmaKind::Mxf8f6f4 => 32,
+            MmaKind::Mxf4 | MmaKind::Mxf4nvf4 => 64,
         }
     }
 
@@ -151,7 +151,7 @@ impl Form {
 
     /// Is there such an N? `transposed`: an 8-bit B that is transposed.
     pub const fn has_n(&self, m: usize, n: usize, transposed: bool) -> bool {
-        let (i8, ti16) = (matches!(self.kind, Kind::I8), matches!(self.kind, Kind::Ti16));
+        let (i8, ti16) = (matches!(self.kind, MmaKind::I8), matches!(self.kind, MmaKind::Ti16));
         if self.ws {
             return n == 64 || n == 128 || n == 256 && !self.sparse;
         }

@@ -1,7 +1,7 @@
 //! Instruction descriptors (PTX ISA 9.7.16.4.2): types, shape and details of a `tcgen05.mma`, in a register, so only
 //! known when it runs. One format for each group of kinds.
 
-pub use super::form::{Form, Generation, Kind};
+pub use super::form::{Generation, MmaForm, MmaKind};
 use super::{Major, bits, wrong};
 use crate::fault::FaultKind;
 use crate::numerics::matrix::format::Format;
@@ -81,28 +81,28 @@ fn zero(x: u32, field: &'static str, from: u32, count: u32) -> Result<(), FaultK
 }
 
 /// The types that fields 7-9 and 10-12 name.
-fn format(kind: Kind, code: u32, side: usize) -> Result<Format, FaultKind> {
+fn format(kind: MmaKind, code: u32, side: usize) -> Result<Format, FaultKind> {
     use Format::*;
     Ok(match (kind, code) {
-        (Kind::F16, 0) => F16,
-        (Kind::F16, 1) => Bf16,
-        (Kind::Tf32, 2) => Tf32,
-        (Kind::F8f6f4 | Kind::Mxf8f6f4, 0) => E4m3,
-        (Kind::F8f6f4 | Kind::Mxf8f6f4, 1) => E5m2,
-        (Kind::F8f6f4 | Kind::Mxf8f6f4, 3) => E2m3,
-        (Kind::F8f6f4 | Kind::Mxf8f6f4, 4) => E3m2,
-        (Kind::F8f6f4 | Kind::Mxf8f6f4, 5) => E2m1,
-        (Kind::I8, 0) => U8,
-        (Kind::I8, 1) => S8,
-        (Kind::Ti16, 3) => S1z4m11,
-        (Kind::Mxf4 | Kind::Mxf4nvf4, 1) => E2m1,
+        (MmaKind::F16, 0) => F16,
+        (MmaKind::F16, 1) => Bf16,
+        (MmaKind::Tf32, 2) => Tf32,
+        (MmaKind::F8f6f4 | MmaKind::Mxf8f6f4, 0) => E4m3,
+        (MmaKind::F8f6f4 | MmaKind::Mxf8f6f4, 1) => E5m2,
+        (MmaKind::F8f6f4 | MmaKind::Mxf8f6f4, 3) => E2m3,
+        (MmaKind::F8f6f4 | MmaKind::Mxf8f6f4, 4) => E3m2,
+        (MmaKind::F8f6f4 | MmaKind::Mxf8f6f4, 5) => E2m1,
+        (MmaKind::I8, 0) => U8,
+        (MmaKind::I8, 1) => S8,
+        (MmaKind::Ti16, 3) => S1z4m11,
+        (MmaKind::Mxf4 | MmaKind::Mxf4nvf4, 1) => E2m1,
         _ => return wrong(FIELD_TYPE[side], format!("{code} is not a type of {}", kind.name())),
     })
 }
 
 impl Instruction {
     /// The descriptor in a register.
-    pub fn decode(form: Form, x: u32) -> Result<Instruction, FaultKind> {
+    pub fn decode(form: MmaForm, x: u32) -> Result<Instruction, FaultKind> {
         let kind = form.kind;
         let wide = u64::from(x);
         let field = |from, count| bits(wide, from, count);
@@ -129,10 +129,10 @@ impl Instruction {
         let four = kind.is_4bit();
         let formats = [format(kind, field(7, 3), 0)?, format(kind, field(10, if four { 2 } else { 3 }), 1)?];
         let (negate, transpose) = ([flag(13), flag(14)], [flag(15), flag(16)]);
-        if kind == Kind::I8 && negate != [false; 2] {
+        if kind == MmaKind::I8 && negate != [false; 2] {
             return wrong("negate A, B (bits 13, 14) of the instruction descriptor", "`.kind::i8` cannot negate");
         }
-        if kind == Kind::Ti16 && transpose != [false; 2] {
+        if kind == MmaKind::Ti16 && transpose != [false; 2] {
             // one table of the manual has it, the other says that these bits are zero
             return Err(FaultKind::NotYet { what: "transposed matrices of `.kind::ti16`".into() });
         }
@@ -186,7 +186,7 @@ impl Instruction {
 }
 
 /// The requirements of `.decompress::lut::b` on B.
-fn lut(form: Form, formats: [Format; 2], transpose: [bool; 2], dense_k: usize) -> Result<(), FaultKind> {
+fn lut(form: MmaForm, formats: [Format; 2], transpose: [bool; 2], dense_k: usize) -> Result<(), FaultKind> {
     let only = |what: String| format!("{what}, but `.decompress::lut::b` makes e4m3 elements, 64 in a column");
     if formats[1] != Format::E4m3 {
         return wrong(FIELD_TYPE[1], only(formats[1].name().into()));
@@ -211,21 +211,21 @@ fn needs(has: bool, field: &'static str, what: &str) -> Result<(), FaultKind> {
 }
 
 /// What only the format of f16, tf32, f8f6f4, i8 and ti16 has: accumulator, largest shift and K.
-fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, usize), FaultKind> {
+fn plain(form: MmaForm, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, usize), FaultKind> {
     let kind = form.kind;
     let field = |from, count| bits(x.into(), from, count);
     let saturate = field(3, 1) != 0;
-    if saturate && kind != Kind::I8 {
+    if saturate && kind != MmaKind::I8 {
         return wrong(
             "saturate (bit 3) of the instruction descriptor",
             format!("set, but {} does not saturate", kind.name()),
         );
     }
     let d = match (kind, field(4, 2)) {
-        (Kind::F16, 0) if formats == [Format::F16; 2] => Accumulator::F16,
-        (Kind::F8f6f4, 0) => Accumulator::F16,
-        (Kind::F16 | Kind::Tf32 | Kind::F8f6f4, 1) => Accumulator::F32,
-        (Kind::I8 | Kind::Ti16, 2) => Accumulator::S32 { saturate },
+        (MmaKind::F16, 0) if formats == [Format::F16; 2] => Accumulator::F16,
+        (MmaKind::F8f6f4, 0) => Accumulator::F16,
+        (MmaKind::F16 | MmaKind::Tf32 | MmaKind::F8f6f4, 1) => Accumulator::F32,
+        (MmaKind::I8 | MmaKind::Ti16, 2) => Accumulator::S32 { saturate },
         (_, n) => {
             let what = format!(
                 "{n} is not a type of D for {} with {} and {}",
@@ -237,7 +237,7 @@ fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, 
         }
     };
     zero(x, "reserved bit 23 of the instruction descriptor", 23, 1)?;
-    let k = if kind == Kind::F8f6f4 && form.generation == Generation::Sm107 && field(29, 1) != 0 {
+    let k = if kind == MmaKind::F8f6f4 && form.generation == Generation::Sm107 && field(29, 1) != 0 {
         64
     } else {
         zero(x, "K (bit 29) of the instruction descriptor", 29, 1)?;
@@ -254,7 +254,7 @@ fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, 
 }
 
 /// What only the formats with block scaling have: scale factors, M and K.
-fn scaling(form: Form, x: u32) -> Result<Scaled, FaultKind> {
+fn scaling(form: MmaForm, x: u32) -> Result<Scaled, FaultKind> {
     let (kind, sm107) = (form.kind, form.generation == Generation::Sm107);
     let field = |from, count| bits(x.into(), from, count);
     let flag = |bit| field(bit, 1) != 0;
@@ -290,8 +290,8 @@ fn scaling(form: Form, x: u32) -> Result<Scaled, FaultKind> {
     let code = field(23, if kind.is_4bit() { 2 } else { 1 });
     let format = match (kind, code) {
         (_, 1) => Format::Ue8m0,
-        (Kind::Mxf4nvf4, 0) if form.vector == 4 || sm107 => Format::Ue4m3,
-        (Kind::Mxf4nvf4, 2) if sm107 => Format::Ue5m3,
+        (MmaKind::Mxf4nvf4, 0) if form.vector == 4 || sm107 => Format::Ue4m3,
+        (MmaKind::Mxf4nvf4, 2) if sm107 => Format::Ue5m3,
         _ => {
             let what = format!("{code} is not a type for {} with {} scale factors a row", kind.name(), form.vector);
             return wrong("type of the scale factors (bits 23-24) of the instruction descriptor", what);

@@ -2,11 +2,12 @@
 
 use super::*;
 
-const SHAPES: [Shape; 5] = [Shape::S32x32b, Shape::S16x64b, Shape::S16x128b, Shape::S16x256b, Shape::S16x32bx2];
+const SHAPES: [MoveShape; 5] =
+    [MoveShape::S32x32b, MoveShape::S16x64b, MoveShape::S16x128b, MoveShape::S16x256b, MoveShape::S16x32bx2];
 
 /// Rows of Tensor Memory from top to bottom, columns from left to right: which lane's which register. A `|` stands between
 /// the pieces of a split shape.
-fn draw(shape: Shape, registers: usize) -> String {
+fn draw(shape: MoveShape, registers: usize) -> String {
     let f = shape.fragment();
     let width = f.span(registers);
     let mut cells = vec![vec![String::new(); width * (1 + f.split as usize)]; f.rows];
@@ -29,7 +30,7 @@ fn draw(shape: Shape, registers: usize) -> String {
 
 #[test]
 fn figure_of_32x32b() {
-    let drawn = draw(Shape::S32x32b, 2);
+    let drawn = draw(MoveShape::S32x32b, 2);
     let lines: Vec<&str> = drawn.lines().collect();
     assert_eq!(lines.len(), 32);
     assert_eq!(lines[..3], ["T0:r0 T0:r1", "T1:r0 T1:r1", "T2:r0 T2:r1"]);
@@ -56,7 +57,7 @@ T21:r0 T23:r0 T21:r1 T23:r1
 T25:r0 T27:r0 T25:r1 T27:r1
 T29:r0 T31:r0 T29:r1 T31:r1
 ";
-    assert_eq!(draw(Shape::S16x64b, 2), wanted);
+    assert_eq!(draw(MoveShape::S16x64b, 2), wanted);
 }
 
 #[test]
@@ -79,7 +80,7 @@ T20:r1 T21:r1 T22:r1 T23:r1 T20:r3 T21:r3 T22:r3 T23:r3
 T24:r1 T25:r1 T26:r1 T27:r1 T24:r3 T25:r3 T26:r3 T27:r3
 T28:r1 T29:r1 T30:r1 T31:r1 T28:r3 T29:r3 T30:r3 T31:r3
 ";
-    assert_eq!(draw(Shape::S16x128b, 4), wanted);
+    assert_eq!(draw(MoveShape::S16x128b, 4), wanted);
 }
 
 #[test]
@@ -102,12 +103,12 @@ T20:r2 T20:r3 T21:r2 T21:r3 T22:r2 T22:r3 T23:r2 T23:r3
 T24:r2 T24:r3 T25:r2 T25:r3 T26:r2 T26:r3 T27:r2 T27:r3
 T28:r2 T28:r3 T29:r2 T29:r3 T30:r2 T30:r3 T31:r2 T31:r3
 ";
-    assert_eq!(draw(Shape::S16x256b, 4), wanted);
+    assert_eq!(draw(MoveShape::S16x256b, 4), wanted);
 }
 
 #[test]
 fn figure_of_16x32bx2() {
-    let drawn = draw(Shape::S16x32bx2, 2);
+    let drawn = draw(MoveShape::S16x32bx2, 2);
     let lines: Vec<&str> = drawn.lines().collect();
     assert_eq!(lines.len(), 16);
     assert_eq!(lines[0], "T0:r0 T0:r1 | T16:r0 T16:r1");
@@ -116,13 +117,13 @@ fn figure_of_16x32bx2() {
 }
 
 /// Row, column and piece by division and remainder, as the formulas of other people's compilers have them.
-pub fn straight(shape: Shape, l: usize, r: usize) -> Cell {
+pub fn straight(shape: MoveShape, l: usize, r: usize) -> Cell {
     let (row, column, second) = match shape {
-        Shape::S32x32b => (l, r, false),
-        Shape::S16x64b => (l / 4 + 8 * (l % 2), l / 2 % 2 + 2 * r, false),
-        Shape::S16x128b => (l / 4 + 8 * (r % 2), l % 4 + 4 * (r / 2), false),
-        Shape::S16x256b => (l / 4 + 8 * (r / 2 % 2), r % 2 + 2 * (l % 4) + 8 * (r / 4), false),
-        Shape::S16x32bx2 => (l % 16, r, l >= 16),
+        MoveShape::S32x32b => (l, r, false),
+        MoveShape::S16x64b => (l / 4 + 8 * (l % 2), l / 2 % 2 + 2 * r, false),
+        MoveShape::S16x128b => (l / 4 + 8 * (r % 2), l % 4 + 4 * (r / 2), false),
+        MoveShape::S16x256b => (l / 4 + 8 * (r / 2 % 2), r % 2 + 2 * (l % 4) + 8 * (r / 4), false),
+        MoveShape::S16x32bx2 => (l % 16, r, l >= 16),
     };
     Cell { row, column, second }
 }

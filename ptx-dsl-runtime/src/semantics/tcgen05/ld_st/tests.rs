@@ -72,17 +72,17 @@ fn st(x: &mut Ctx<'_>, q: Q, taddr: u32, r: &[Lanes]) -> Result<(), FaultKind> {
     flow.map(|f| assert_eq!(f, Flow::Next)).map_err(|f| f.kind)
 }
 
-const SHAPES: [(Shape, Qualifier); 5] = [
-    (Shape::S32x32b, q::_32x32b),
-    (Shape::S16x64b, q::_16x64b),
-    (Shape::S16x128b, q::_16x128b),
-    (Shape::S16x256b, q::_16x256b),
-    (Shape::S16x32bx2, q::_16x32bx2),
+const SHAPES: [(MoveShape, Qualifier); 5] = [
+    (MoveShape::S32x32b, q::_32x32b),
+    (MoveShape::S16x64b, q::_16x64b),
+    (MoveShape::S16x128b, q::_16x128b),
+    (MoveShape::S16x256b, q::_16x256b),
+    (MoveShape::S16x32bx2, q::_16x32bx2),
 ];
 
 /// Warp 6 reaches lanes 64 to 95; shapes of 16 rows start at 80.
-fn base(shape: Shape) -> (usize, u32) {
-    if shape == Shape::S32x32b { (64, taddr(64, 40)) } else { (80, taddr(80, 40)) }
+fn base(shape: MoveShape) -> (usize, u32) {
+    if shape == MoveShape::S32x32b { (64, taddr(64, 40)) } else { (80, taddr(80, 40)) }
 }
 
 fn loads<const D: usize>() {

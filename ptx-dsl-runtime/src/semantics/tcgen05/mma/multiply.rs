@@ -5,7 +5,7 @@ use crate::memory::tmem;
 use crate::numerics::matrix::format::{Format, Packing};
 use crate::numerics::qual::{Q, q};
 use crate::numerics::simd::InstructionSet;
-use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, Form, Generation, Instruction};
+use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, Generation, Instruction, MmaForm};
 use crate::semantics::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, ZeroColumns, wrong};
 use crate::semantics::tcgen05::layout::DataPath;
 
@@ -22,7 +22,7 @@ pub(super) enum A {
 /// An operation in flight.
 #[derive(Debug)]
 pub(super) struct Multiply {
-    pub(super) form: Form,
+    pub(super) form: MmaForm,
     pub(super) instruction: Instruction,
     pub(super) path: DataPath,
     pub(super) a: A,
@@ -53,7 +53,7 @@ pub(super) fn bad_address<T>(what: String) -> Result<T, FaultKind> {
 impl Multiply {
     /// From the qualifiers, the target and the values of the operands.
     pub(super) fn new(q: Q, sparse: bool, ws: bool, target: Generation, s: &[u64]) -> Result<Multiply, FaultKind> {
-        let form = Form::of(q, sparse, ws, target)?;
+        let form = MmaForm::of(q, sparse, ws, target)?;
         let missing = || FaultKind::Internal("too few operands of `tcgen05.mma`".into());
         let mut left = s.iter().copied();
         let mut next = || left.next().ok_or_else(missing);

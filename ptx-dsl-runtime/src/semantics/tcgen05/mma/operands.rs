@@ -6,7 +6,7 @@ use crate::memory::tmem::{self, LANES, Tmem};
 use crate::numerics::matrix::format::Format;
 use crate::numerics::matrix::tile::Tile;
 use crate::semantics::matrix::gather::decode;
-use crate::semantics::tcgen05::descriptor::instruction::{Kind, Scale};
+use crate::semantics::tcgen05::descriptor::instruction::{MmaKind, Scale};
 use crate::semantics::tcgen05::layout::DataPath;
 
 /// Lanes of a partition of Tensor Memory: what a warp can reach.
@@ -158,7 +158,7 @@ impl Multiply {
                 };
                 let index = tmem.lane(lane)[column] >> shift & 15;
                 let legal = match self.form.kind {
-                    Kind::Tf32 => matches!(index, 0b1110 | 0b0100),
+                    MmaKind::Tf32 => matches!(index, 0b1110 | 0b0100),
                     _ => matches!(index, 0b0100 | 0b1000 | 0b1100 | 0b1001 | 0b1101 | 0b0110 | 0b1110),
                 };
                 if !legal {

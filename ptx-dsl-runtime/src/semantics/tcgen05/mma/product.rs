@@ -18,7 +18,7 @@ use crate::observe::probe::layout::{DescriptorOf, SharedMatrix};
 use crate::semantics::matrix::gather::{bytes, gather, pieces};
 use crate::semantics::tcgen05::descriptor::Major;
 use crate::semantics::tcgen05::descriptor::Shared;
-use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, Kind};
+use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, MmaKind};
 
 /// 1.5 * 2^23: the low bits of this plus an integer below 2^22 are that integer.
 const MIDDLE: f32 = 12_582_912.0;
@@ -131,7 +131,7 @@ impl Multiply {
 
     /// A fault if an element of `.kind::ti16` is NaN: its four reserved bits were not zero.
     fn decoded<const W: usize>(&self, tile: &Tile<W>, of: &str) -> Result<(), FaultKind> {
-        if self.form.kind == Kind::Ti16 && tile.data.as_flattened().iter().any(|v| v.is_nan()) {
+        if self.form.kind == MmaKind::Ti16 && tile.data.as_flattened().iter().any(|v| v.is_nan()) {
             let what = format!("an element of {of} of type s1z4m11 has a bit set from 11 to 14");
             return Err(FaultKind::undefined(what, "9.7.16.2.2", "bit 15 is the sign, bits 0 to 10 are the magnitude"));
         }
@@ -273,7 +273,7 @@ impl Multiply {
                 // at most 64 products below 2^16: their sum in f32 is exact
                 let small = |sums: Sums| sums.map(|row| row.map(integer));
                 match (self.form.kind, saturate) {
-                    (Kind::Ti16, _) => self.store(to, part, all, wrap),
+                    (MmaKind::Ti16, _) => self.store(to, part, all, wrap),
                     (_, true) => self.store(to, part, |r, c| small(slow(r, c)), clamp),
                     (_, false) if short => self.store(to, part, |r, c| small(fast(r, c)), wrap),
                     (_, false) => self.store(to, part, |r, c| small(slow(r, c)), wrap),
