@@ -228,7 +228,7 @@ impl Runner<'_, '_> {
         true
     }
 
-    /// The same for a comparison.
+    /// Sets the result of a comparison.
     #[inline]
     fn set_compared(
         &mut self,

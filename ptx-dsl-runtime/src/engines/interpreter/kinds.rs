@@ -75,12 +75,12 @@ impl Kinds {
         self.words.fill(UNIFORM);
     }
 
-    /// Those of warp 0.
+    /// All registers of warp 0 are uniform again.
     pub fn reset_first(&mut self) {
         self.words[..self.per_warp].fill(UNIFORM);
     }
 
-    /// Those of one warp become those of another.
+    /// Copies the kinds of one warp to another.
     pub fn copy(&mut self, from: usize, to: usize) {
         self.words.copy_within(from * self.per_warp..(from + 1) * self.per_warp, to * self.per_warp);
     }

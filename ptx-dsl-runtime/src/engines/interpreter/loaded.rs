@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Whose registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Rule {
-    /// Those that `tcgen05.ld` loads.
+    /// The registers that `tcgen05.ld` loads.
     #[default]
     Loads,
-    /// Those that `wgmma.mma_async` reads.
+    /// The registers that `wgmma.mma_async` reads.
     Products,
 }
 

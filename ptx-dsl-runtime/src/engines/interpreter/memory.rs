@@ -177,7 +177,7 @@ fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64)
     }
 }
 
-/// The same through the checks of one lane.
+/// Loads through the checks of one lane.
 fn load_checked<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Done {
     let (k, m) = r.first_lane();
     let lane = m.trailing_zeros() as usize & 31;

@@ -175,7 +175,7 @@ pub(super) struct Registers {
     pub stacks: Vec<Stack>,
     /// If a monitor wants to know.
     pub undefined: Option<Undefined>,
-    /// The same of registers that `tcgen05.ld` writes.
+    /// What is pending in registers that `tcgen05.ld` writes and that `wgmma` reads, if a monitor wants to know.
     pub pending: [Option<Pending>; 2],
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
@@ -496,7 +496,7 @@ impl Registers {
         row
     }
 
-    /// The same of 64 bits.
+    /// The lanes of a warp of an affine value of 64 bits.
     pub fn affine_longs(&self, scalar: Scalar, w: usize) -> Row<u64> {
         let Scalar::Affine { base, x, y } = scalar else { return Row([0; 32]) };
         let (xs, ys) = &self.places[w];

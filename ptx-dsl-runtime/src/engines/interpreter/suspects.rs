@@ -53,7 +53,7 @@ pub(super) struct Suspects {
     found: Vec<bool>,
     /// The bits of all registers.
     pub widths: Arc<[u32]>,
-    /// Those that wait for `tcgen05.wait::ld`, and for `wgmma.fence`.
+    /// The registers that wait for `tcgen05.wait::ld`, and for `wgmma.fence`.
     pub loaded: [Arc<Loaded>; 2],
 }
 

@@ -28,13 +28,13 @@ impl Runner<'_, '_> {
         self.registers.undefined.as_ref().and_then(|u| u.of(r, self.lo + k)).map_or(0, |(lanes, _)| lanes)
     }
 
-    /// The same with the place that they come from.
+    /// The undefined lanes of a register of warp `k`, with the place that they come from.
     fn lost(&self, r: Register, k: usize) -> Lost {
         let (lanes, root) = self.registers.undefined.as_ref()?.of(r, self.lo + k)?;
         Some((lanes, root.clone()))
     }
 
-    /// The same of an operand.
+    /// The undefined lanes of an operand, with the place that they come from.
     pub(super) fn lost_operand(&self, o: &Operand, k: usize) -> Lost {
         match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => self.lost(*r, k),

@@ -92,7 +92,7 @@ impl Value {
         self.with_strides(self.uniform(r), x, y)
     }
 
-    /// The same as [`Value::uniform`].
+    /// [`Value::uniform`] from the scalars in `own`.
     #[inline(always)]
     pub fn uniform_of(&self, own: &Own<'_>, x: &Ctx<'_>) -> u64 {
         let base = match self.special {
@@ -102,7 +102,7 @@ impl Value {
         base.wrapping_add(self.add.0) & self.low
     }
 
-    /// The same as [`Value::line`].
+    /// [`Value::line`] from the scalars in `own`.
     #[inline(always)]
     pub fn line_of(&self, own: &Own<'_>, x: &Ctx<'_>) -> Line {
         let (base, at) = (self.uniform_of(own, x), self.register as usize);

@@ -12,7 +12,7 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 pub(in super::super) struct MemoryAccess {
     pub(super) kind: AccessKind,
     pub(super) space: AddrSpace,
-    /// Of an element of memory: 1, 2, 4 or 8.
+    /// Bytes of an element of memory: 1, 2, 4 or 8.
     pub(super) bytes: u32,
     /// Loaded elements are sign-extended.
     pub(super) signed: bool,

@@ -40,8 +40,8 @@ pub(super) enum Next {
 }
 
 impl LanePieces {
-    /// Of the first threads of the cohort, at affine addresses. `None` if they do not access consecutive elements, or one element, in
-    /// pieces.
+    /// The accesses of the first threads of the cohort, at affine addresses. `None` if they do not access consecutive elements, or one
+    /// element, in pieces.
     #[inline(always)]
     pub fn new(r: &Runner<'_, '_>, &(base, x, y): &Line, bytes: u32, count: usize) -> Option<LanePieces> {
         let size = i64::from(bytes);
@@ -468,7 +468,7 @@ enum Values<T> {
 }
 
 impl<T: Word> Values<T> {
-    /// Those of a warp.
+    /// The values of a warp.
     #[inline(always)]
     fn of(&self, registers: &Registers, w: usize) -> [T; 32] {
         match *self {

@@ -32,9 +32,9 @@ pub(in super::super) const CHAIN: usize = 16;
 pub(in super::super) struct Products {
     /// Up to [`CHAIN`].
     pub factors: Vec<[Factor; 2]>,
-    /// Of the first one.
+    /// The addend of the first product.
     pub addend: Register,
-    /// Of each one. Only that of the last one is read.
+    /// The result of each product. Only the last one is read.
     pub results: Vec<Register>,
 }
 
@@ -161,7 +161,7 @@ struct Job<'j> {
     places: &'j [[u32; 2]],
     /// From one piece to the next, modulo 2^32.
     distances: [u32; 2],
-    /// Of a piece.
+    /// Lanes of a piece.
     lanes: usize,
     /// All lanes of a piece have one element of this factor.
     same: [bool; 2],

@@ -151,7 +151,7 @@ struct Far {
 }
 
 impl Far {
-    /// Of what a register gets or holds.
+    /// The addresses of a load into a register, or of a store of it.
     #[inline(always)]
     fn of<T: Word>(r: &Runner<'_, '_>, address: &Operand, register: Register) -> Option<Far> {
         let Operand::Register(address) = address else { return None };
@@ -161,7 +161,7 @@ impl Far {
         (rows && sizes == (64, 32, 4)).then(|| Far { at: row(*address), words: row(register) })
     }
 
-    /// Of what is stored.
+    /// The addresses of a store.
     #[inline(always)]
     fn of_store<T: Word>(r: &Runner<'_, '_>, op: &Op) -> Option<Far> {
         match op.sources[1] {
@@ -180,7 +180,7 @@ impl Far {
         warp_access::load::<T, 1>(r.x, &op.q, access.space, op.site, m, &at.0, [bytemuck::cast_mut(&mut words.0)])
     }
 
-    /// The same to store.
+    /// Stores the elements of a warp.
     #[inline(always)]
     fn store<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, k: usize) -> Done {
         let (m, registers) = (r.masks[k], &mut *r.registers);
@@ -197,7 +197,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Of a load whose addresses are in the rows from `at` on.
+    /// The blocks of a load whose addresses are in the rows from `at` on.
     #[inline(always)]
     fn of(r: &Runner<'_, '_>, op: &Op, at: usize) -> Option<Blocks> {
         let register = op.results[0]?;

@@ -44,7 +44,7 @@ struct Linear {
     scale: u64,
     base: Option<(Register, Value)>,
     offset: i64,
-    /// Of the register that holds it: it is modulo 2 to this power.
+    /// Bits of the register that holds the address: it is modulo 2 to this power.
     bits: u8,
 }
 

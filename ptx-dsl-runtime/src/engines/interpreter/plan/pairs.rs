@@ -6,7 +6,7 @@ use super::super::op::{Op, Operand};
 use super::super::rows::Resolved;
 use super::readers::Readers;
 
-/// So many loops are looked at for the second of a pair.
+/// The number of loops that are looked at for the second of a pair.
 const AHEAD: usize = 8;
 
 /// Joins loops, which are those of instructions of a region in their order.

@@ -33,7 +33,7 @@ pub(super) enum How {
     Once { one: One, sources: Box<[Value]> },
     /// The result is affine. The operands are in the order of the rule.
     Line { rule: Rule, sources: [Value; 3] },
-    /// That of a comparison of an affine operand, which may be rows.
+    /// The result of a comparison of an affine operand, which may be rows.
     Compare { rule: Rule, sources: [Value; 2] },
     /// `mov`
     Copy(Value),

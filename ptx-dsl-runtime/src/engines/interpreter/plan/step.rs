@@ -33,7 +33,7 @@ pub(super) enum PlanStep {
     Scalars(Scalars),
     /// In a loop over rows.
     Rows(Resolved),
-    /// The same in the lanes whose guard holds.
+    /// A loop on rows in the lanes whose guard holds.
     Guarded(Resolved),
     /// Several loops.
     Loops(Loops),
@@ -79,7 +79,7 @@ impl PlanStep {
         })
     }
 
-    /// The same as a copy of its result, which has run, if that is the same in all of the launch: the load of a kernel parameter.
+    /// The step as a copy of its result, which has run, if that is the same in all of the launch: the load of a kernel parameter.
     fn folded(self, r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> PlanStep {
         match (&self, run, &op.results[..]) {
             (PlanStep::LoadOnce { address }, Run::Memory { access, .. }, [Some(result)])
@@ -120,7 +120,7 @@ impl PlanStep {
         }
     }
 
-    /// The same for an instruction with a guard.
+    /// The step of an instruction with a guard.
     fn guarded(r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Option<PlanStep> {
         let Run::Lane { rows: Some(function), .. } = run else { return None };
         function.resolve(r, op).map(PlanStep::Guarded)

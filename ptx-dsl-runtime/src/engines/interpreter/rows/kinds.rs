@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 /// The rows of a kind of register.
 pub(super) trait Register {
-    /// Those of an operand or a result.
+    /// The rows of an operand or a result.
     type Rows<'c>: Copy;
     /// A row while it is computed.
     type Lanes: Copy;

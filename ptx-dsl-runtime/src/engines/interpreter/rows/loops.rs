@@ -62,7 +62,7 @@ impl RowNeeds {
         needs
     }
 
-    /// Those of both.
+    /// The needs of two loops.
     pub fn and(self, other: RowNeeds) -> RowNeeds {
         RowNeeds {
             warps: self.warps.min(other.warps),

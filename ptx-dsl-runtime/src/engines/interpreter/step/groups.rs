@@ -47,7 +47,7 @@ impl Step<'_, '_> {
         Ok(None)
     }
 
-    /// The same for the selected warps, which run together.
+    /// Runs the groups of the selected warps together until they join.
     fn join(&mut self) -> Result<After, Box<Fault>> {
         loop {
             if let [one] = &self.groups[..]
