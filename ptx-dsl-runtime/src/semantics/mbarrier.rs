@@ -2,7 +2,7 @@
 //!
 //! Lanes execute in order. `.sem` and `.scope` have no effect but for monitors.
 
-mod fast_path;
+pub mod fast_path;
 
 use super::{Done, active, own_shared_object, set, shared_object, space};
 use crate::fault::{Fault, FaultKind};
@@ -296,10 +296,10 @@ pub fn mbarrier_test_wait(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lan
 /// The time hint is ignored: the driver times out waits.
 pub fn mbarrier_try_wait(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     if let Some((done, wait)) = look_together(x, q, s, d)? {
-        return Ok(if done || x.resumed() || x.gives_up() { Flow::Next } else { Flow::Wait(wait) });
+        return Ok(if done || x.resumed() || fast_path::gives_up(x) { Flow::Next } else { Flow::Wait(wait) });
     }
     let (complete, missing) = look(x, q, s, d)?;
-    if !complete && !missing.is_empty() && !x.resumed() && !x.gives_up() {
+    if !complete && !missing.is_empty() && !x.resumed() && !fast_path::gives_up(x) {
         return Ok(Flow::Wait(match missing[..] {
             [(rank, offset, parity)] => Wait::Phase { rank, offset, parity },
             _ => Wait::Mbarrier(missing),

@@ -27,12 +27,15 @@ impl RegionBuilder<'_, '_> {
 
     /// A wait that the warp passes if the phase is over, with the result true. Otherwise the warp goes to the region `wait`.
     pub fn pass(&mut self, i: &Instr, wait: usize, pc: u16) {
+        let rt = RT;
         let q = self.e.qualifiers(i);
         let (addr, parity) = self.phase(i);
         self.close();
         let keys = self.dirty_live_in(wait);
         let stores = self.write_back(&keys, &format_ident!("m"));
-        self.code(quote!(if !x.passes(#q, #addr, #parity) { #stores break 'all #pc; }));
+        self.code(
+            quote!(if !#rt::semantics::mbarrier::fast_path::passes(x, #q, #addr, #parity) { #stores break 'all #pc; }),
+        );
         if let Operand::Reg(r, e) = i.operands[0].value {
             self.define(self.key(r, e), Value::constant(1, 1));
         }
@@ -64,7 +67,7 @@ impl RegionBuilder<'_, '_> {
         self.close();
         self.code(quote! {
             #at
-            if !x.arrive_together(#q, #mask, #addr, #tx as u32, #drop) {
+            if !#rt::semantics::mbarrier::fast_path::arrive_together(x, #q, #mask, #addr, #tx as u32, #drop) {
                 x.site = #site;
                 x.mask = #mask;
                 let mut state: #rt::Lanes = [0; 32];

@@ -40,7 +40,8 @@ impl StepBuilder<'_, '_> {
         let (here, next) = (region_number(r), region_number(next));
         let mut b = RegionBuilder::new(self.e, f, r);
         let (addr, parity) = b.phase(i);
-        let wait = b.finish(quote!(x.try_wait(#q, #addr, #parity, #here, #site)?));
+        let wait =
+            b.finish(quote!(#rt::semantics::mbarrier::fast_path::try_wait(x, #q, #addr, #parity, #here, #site)?));
         let store = self.store_result(f, i, &quote!(done));
         let broadcast = self.e.hoist.broadcast();
         quote! {
@@ -61,11 +62,11 @@ impl StepBuilder<'_, '_> {
 
     /// The arm of `run` for a uniform wait of a fragment of a warp: the fragment goes on if it need not wait.
     pub fn uniform_wait_run_arm(&mut self, f: FuncId, r: usize, i: &Instr, next: usize) -> TokenStream {
-        let q = self.e.qualifiers(i);
+        let (rt, q) = (RT, self.e.qualifiers(i));
         let (here, next) = (region_number(r), region_number(next));
         let mut b = RegionBuilder::new(self.e, f, r);
         let (addr, parity) = b.phase(i);
-        let passes = b.finish(quote!(x.passes(#q, #addr, #parity)));
+        let passes = b.finish(quote!(#rt::semantics::mbarrier::fast_path::passes(x, #q, #addr, #parity)));
         let store = self.store_result(f, i, &quote!(true));
         quote! {
             #here => if { #passes } {

@@ -6,6 +6,7 @@ use super::runner::Runner;
 use crate::fault::Fault;
 use crate::kernel::flow::Pc;
 use crate::semantics::Done;
+use crate::semantics::mbarrier::fast_path;
 
 use crate::numerics::qual::{Q, q};
 use ptx_dsl_isa::image::Instr;
@@ -60,7 +61,7 @@ impl Runner<'_, '_> {
         let (mut done, mut returned) = (0u32, 0u32);
         for k in 0..self.n {
             let mask = self.x.warp(k);
-            if let Some(passed) = self.x.try_wait(op.q, address, parity, pc, op.site)? {
+            if let Some(passed) = fast_path::try_wait(self.x, op.q, address, parity, pc, op.site)? {
                 done |= u32::from(passed) << k;
                 returned |= 1 << k;
                 self.x.branch(mask, next);
@@ -96,8 +97,8 @@ impl Runner<'_, '_> {
             }
             self.enter(k, m);
             self.x.at(op.site, op.order);
-            let done = self.x.arrive_together(op.q, m, address, bytes as u32, drop);
-            if !done && !self.x.arrive_monitored(op.q, address, drop)? {
+            let done = fast_path::arrive_together(self.x, op.q, m, address, bytes as u32, drop);
+            if !done && !fast_path::arrive_monitored(self.x, op.q, address, drop)? {
                 slowly(self, k)?;
             }
         }
