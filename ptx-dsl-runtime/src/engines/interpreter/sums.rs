@@ -10,7 +10,7 @@ use super::undefined::Lost;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::matrix::fragment::{Cells, of_a, of_b, of_c};
 use crate::numerics::qual::{Q, Ty, q};
-use crate::semantics::mma::form::{Form, Kind};
+use crate::semantics::mma::form::{FactorKind, MmaForm};
 use ptx_dsl_isa::image::{Action, Instr, Source};
 use ptx_dsl_isa::isa::{Group, Step};
 use ptx_dsl_isa::opcode::op;
@@ -85,7 +85,7 @@ impl Sums {
     }
 
     fn of_mma(i: &Instr, qualifiers: Q, sparse: bool) -> Option<Sums> {
-        let form = Form::of(qualifiers, sparse);
+        let form = MmaForm::of(qualifiers, sparse);
         let b = form.registers_of_a();
         let first = b + form.registers_of_b();
         let rest = first + form.registers_of_c();
@@ -95,14 +95,14 @@ impl Sums {
         // metadata and scale factors
         let mut shared: Vec<usize> = (rest..i.sources.len()).collect();
         let per = form.cells.map(|cells| if cells == Cells::Half { 2 } else { 1 });
-        let factors = if form.kind == Kind::Quads {
+        let factors = if form.kind == FactorKind::Quads {
             shared.extend(b..first);
             Factors::Unknown
         } else {
-            let integers = matches!(form.kind, Kind::Integers | Kind::Bits);
+            let integers = matches!(form.kind, FactorKind::Integers | FactorKind::Bits);
             Factors::Both { a: 0..b, rows: form.m, b: b..first, sparse, integers }
         };
-        (form.kind != Kind::Quads || per[0] == per[1]).then_some(Sums { factors, shared, first, adds: None, per })
+        (form.kind != FactorKind::Quads || per[0] == per[1]).then_some(Sums { factors, shared, first, adds: None, per })
     }
 }
 
