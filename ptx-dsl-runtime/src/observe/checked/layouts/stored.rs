@@ -89,13 +89,12 @@ impl Checked {
         if all.is_none() || of.of == DescriptorOf::Cp {
             return Ok(());
         }
-        let read: FxHashSet<u32> = of.each().map(|(_, _, at)| at).collect();
-        let (Some(first), Some(last)) = (read.iter().min(), read.iter().max()) else { return Ok(()) };
+        let (first, last) = of.each().fold((u32::MAX, 0), |(first, last), (_, _, at)| (first.min(at), last.max(at)));
         // the first row of a matrix may be one that is not read
         let atom = of.atom_bytes();
         for matrix in self.layouts.stored.within((who.slot, rank), first / atom * atom..last.saturating_add(atom)) {
             if let Some(rows) = misplaced(&matrix, |at| of.place(at))
-                && matrix.rows.iter().any(|at| read.contains(at))
+                && of.each().any(|(_, _, at)| matrix.rows.contains(&at))
                 && self.are_its_last(&matrix, rank, who)
             {
                 return Err(reports::stored_lines(of, rows, matrix.by.2));
