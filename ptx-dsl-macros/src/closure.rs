@@ -14,15 +14,15 @@ use ptx_dsl_codegen::{RustType, shown};
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::closure as errors;
-use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::constant::Count;
-use ptx_dsl_frontend::diag::{Diagnostic, show_uses};
+use ptx_dsl_frontend::diag::{Diagnostic, Subject, Wanted, show_uses};
 use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::notes::Notes;
 use ptx_dsl_frontend::parse::repeat::Expanded;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
+use ptx_dsl_frontend::ty::Ty;
 use quote::quote;
 use syn::{Expr, ExprLit, Lit, Type, TypeArray};
 
@@ -114,18 +114,19 @@ fn entry_name(source: &Source, at: Span) -> String {
 /// names of faulty parameters, which were already reported.
 fn say_what_is_no_capture(tokens: &[Token], broken: &[String], compiled: &mut Compiled) {
     compiled.diagnostics.retain_mut(|d| {
-        let name = if d.code == code::UNDECLARED { name_at(tokens, d.span) } else { None };
-        let Some(name) = name else { return true };
+        let Subject::Undeclared { wanted, declares, .. } = &d.subject else { return true };
+        let Some(name) = name_at(tokens, d.span) else { return true };
         for parameter in broken {
             if parameter == name {
                 return false;
             }
         }
-        let what = d.message.as_str();
-        let (address, value) = (what.starts_with("register or variable"), what.starts_with("register "));
-        let predicate = d.helps.iter().any(|help| help.contains(".pred"));
-        if value && !predicate {
-            let (ty, load) = if address { ("&[f32]", "ld.param.u64 %rd") } else { ("u32", "ld.param.u32 %r") };
+        let value = match wanted {
+            Wanted::RegisterOrVariable => Some(("&[f32]", "ld.param.u64 %rd")),
+            Wanted::Register if *declares != Some(Ty::Pred) => Some(("u32", "ld.param.u32 %r")),
+            _ => None,
+        };
+        if let Some((ty, load)) = value {
             d.notes.push("a kernel cannot capture Rust values; it only gets its parameters".to_owned());
             d.helps.push(format!("for a Rust value write a parameter, `{name}: {ty}`, and `{load}, [{name}]`"));
         }

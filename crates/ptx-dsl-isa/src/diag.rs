@@ -4,6 +4,7 @@ use crate::code::Code;
 use std::cmp::Reverse;
 
 use crate::span::Span;
+use crate::ty::Ty;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,6 +87,71 @@ pub enum Constant {
     Path,
 }
 
+/// What a name stands for where it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// A register.
+    Register,
+    /// A register of type `.pred`.
+    Predicate,
+    /// The base of an address.
+    RegisterOrVariable,
+    /// A register, a variable or a function.
+    Name,
+    /// A variable.
+    Variable,
+    /// A function.
+    Function,
+    /// A label.
+    Label,
+    /// A list of branch or call targets.
+    Targets,
+}
+
+impl Wanted {
+    /// The noun of messages.
+    pub fn text(self) -> &'static str {
+        match self {
+            Wanted::Register => "register",
+            Wanted::Predicate => "predicate",
+            Wanted::RegisterOrVariable => "register or variable",
+            Wanted::Name => "name",
+            Wanted::Variable => "variable",
+            Wanted::Function => "function",
+            Wanted::Label => "label",
+            Wanted::Targets => "list of targets",
+        }
+    }
+}
+
+/// What a finding is about, as far as later code asks for it: nothing reads a message back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// Its code says all.
+    #[default]
+    Code,
+    /// A name that is not declared.
+    Undeclared {
+        /// The name as written.
+        name: String,
+        /// What it should be.
+        wanted: Wanted,
+        /// The type of the register that the help declares.
+        declares: Option<Ty>,
+    },
+    /// A register of one type where another is needed.
+    RegisterType {
+        /// The type of the register.
+        have: Ty,
+        /// The type of the operand.
+        want: Ty,
+    },
+    /// Several values where one register belongs.
+    OneRegister,
+    /// More operands than the instruction has.
+    ExtraOperands,
+}
+
 /// A use of a piece whose tokens have a finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfUse {
@@ -122,6 +188,8 @@ pub struct Diagnostic {
     pub helps: Vec<String>,
     /// A Rust constant could stand there: if the kernel does not know it, the help says how to declare it.
     pub constant: Option<Constant>,
+    /// What it is about.
+    pub subject: Subject,
     /// It is in the tokens of a piece.
     pub of_use: Option<Box<OfUse>>,
 }
@@ -139,6 +207,7 @@ impl Diagnostic {
             notes: Vec::new(),
             helps: Vec::new(),
             constant: None,
+            subject: Subject::Code,
             of_use: None,
         }
     }
@@ -168,6 +237,12 @@ impl Diagnostic {
     /// A Rust constant could stand there, if the condition holds.
     pub fn wants(mut self, constant: Constant, holds: bool) -> Self {
         self.constant = holds.then_some(constant);
+        self
+    }
+
+    /// Says what it is about.
+    pub fn about(mut self, subject: Subject) -> Self {
+        self.subject = subject;
         self
     }
 

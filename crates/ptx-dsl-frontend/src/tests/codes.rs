@@ -87,3 +87,63 @@ fn every_code_is_given_somewhere() {
     }
     assert!(left.is_empty(), "no finding has the codes {left:?}");
 }
+
+/// Calls `look` with the name and the text of each source in a folder, without unit tests.
+fn sources(folder: &std::path::Path, look: &mut dyn FnMut(&std::path::Path, &str)) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
+        if entry.ends_with("tests") || entry.ends_with("tests.rs") {
+            continue;
+        }
+        if entry.is_dir() {
+            sources(&entry, look);
+        } else if entry.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&entry).expect("a source");
+            look(&entry, text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default());
+        }
+    }
+}
+
+/// The expression that ends here, such as `d.message` or `helps[0]`, as far as it is a path with indices.
+fn path_before(text: &str) -> &str {
+    let of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '[' | ']');
+    &text[text.trim_end_matches(of_path).len()..]
+}
+
+/// Findings are data until they are shown: no code decides by the words of a finding, or by the number of a code.
+#[test]
+fn nothing_reads_the_words_of_a_finding() {
+    const READS: [&str; 9] = [
+        ".contains(",
+        ".starts_with(",
+        ".ends_with(",
+        ".split(",
+        ".split_once(",
+        ".strip_prefix(",
+        ".strip_suffix(",
+        ".find(",
+        ".matches(",
+    ];
+    /// Sources that show findings, or that take numbers of codes from a user.
+    const NUMBERS: [&str; 4] = ["load/finding.rs", "src/levels.rs", "run/launch.rs", "ptx-dsl-isa/src/code.rs"];
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut wrong, mut read) = (Vec::new(), 0);
+    for folder in ["crates", "ptx-dsl/src", "ptx-dsl-macros/src"] {
+        sources(&root.join(folder), &mut |path, text| {
+            read += 1;
+            for (n, line) in text.lines().enumerate() {
+                let words = |path: &str| {
+                    path.split(['.', '[', ']']).any(|part| matches!(part, "message" | "help" | "helps" | "notes"))
+                };
+                let reads =
+                    READS.iter().any(|call| line.match_indices(call).any(|(at, _)| words(path_before(&line[..at]))));
+                let compares = line.contains(".helps == ") || line.contains(".message == \"");
+                let number = line.contains(".code.number") && !NUMBERS.iter().any(|end| path.ends_with(end));
+                if reads || compares || number {
+                    wrong.push(format!("{}:{}: {}", path.display(), n + 1, line.trim()));
+                }
+            }
+        });
+    }
+    assert!(read > 200, "{read} sources");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -7,6 +7,7 @@ use super::select::takes;
 use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
+use crate::diag::Wanted;
 use crate::parse::constant::unknown_here;
 use crate::parse::{Const, fold};
 use ptx_dsl_isa::hir::{Base, Operand, Space, VarId};
@@ -105,7 +106,7 @@ impl Checker {
                         let x = self.free_name();
                         errors::special_register(base.span, &base.text, row.ty, at.entry.opcode, x)
                     }
-                    None => self.undeclared(base.span, "register or variable", &base.text),
+                    None => self.undeclared(base.span, Wanted::RegisterOrVariable, &base.text),
                 };
                 at.fail(d, 1);
                 Operand::Sink

@@ -5,7 +5,7 @@ use super::errors::piece as errors;
 use super::symbol::Sym;
 use super::value::register_fits;
 use crate::ast::{Argument, ArgumentKind, Arguments, Expr, OperandKind, Word};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Wanted};
 use crate::parse::{Const, fold};
 use ptx_dsl_isa::hir::Space;
 use ptx_dsl_isa::isa::sreg::sreg;
@@ -70,7 +70,7 @@ impl Checker {
                     Some(Sym::Label(_)) => Ok(()),
                     Some(Sym::Broken) => Err(None),
                     Some(_) => Err(wrong(errors::not_a(argument, "a label"))),
-                    None => Err(wrong(self.undeclared(word.span, "label", &word.text))),
+                    None => Err(wrong(self.undeclared(word.span, Wanted::Label, &word.text))),
                 },
                 _ => Err(wrong(errors::not_a(argument, "a label"))),
             },
@@ -91,7 +91,7 @@ impl Checker {
             Some(Sym::Broken) => Err(None),
             Some(other) => Err(wrong(errors::not_a_register(argument, &word.text, other.describe()))),
             None if sreg(&word.text).is_some() => Err(wrong(errors::special_register(argument, &word.text))),
-            None => Err(wrong(self.undeclared_of(word.span, "register", &word.text, Some(ty)))),
+            None => Err(wrong(self.undeclared_of(word.span, Wanted::Register, &word.text, Some(ty)))),
         }
     }
 
@@ -154,7 +154,7 @@ impl Checker {
             }
             Some(Sym::Broken) => Err(None),
             Some(_) => Err(wrong(errors::not_a(argument, "the name of a variable, or a register"))),
-            None => Err(wrong(self.undeclared(word.span, "register or variable", &word.text))),
+            None => Err(wrong(self.undeclared(word.span, Wanted::RegisterOrVariable, &word.text))),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::signature::{Formal, Signature};
 use super::symbol::Sym;
 use crate::ast::{self, OperandKind};
 use crate::check::errors;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Wanted};
 use crate::parse::{Const, fold};
 use crate::print;
 use crate::span::Span;
@@ -181,7 +181,7 @@ impl Checker {
                 None
             }
             None => {
-                let mut d = self.undeclared(word.span, "function", &word.text);
+                let mut d = self.undeclared(word.span, Wanted::Function, &word.text);
                 if d.helps.is_empty() {
                     d.helps.extend(
                         self.declaration_of(&word.text, ret, args).map(|f| format!("put `{f}` above this function")),
@@ -219,7 +219,7 @@ impl Checker {
             }
             Some(Sym::Below) => errors::list_below(list.span, &list.text),
             Some(other) => errors::wrong_name(list.span, &list.text, other.describe(), "a list of targets"),
-            None => self.undeclared(list.span, "list of targets", &list.text),
+            None => self.undeclared(list.span, Wanted::Targets, &list.text),
         };
         at.fail(d, 1);
         None
@@ -300,7 +300,7 @@ impl Checker {
                         let want = "a `.param` variable or a register";
                         errors::wrong_name(word.span, &word.text, other.describe(), want)
                     }
-                    None => self.undeclared(word.span, "variable", &word.text),
+                    None => self.undeclared(word.span, Wanted::Variable, &word.text),
                 };
                 at.fail(d, 1);
             }

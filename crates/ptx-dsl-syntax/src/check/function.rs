@@ -10,7 +10,7 @@ use super::words::{self, argument_names};
 use super::{Checker, Declared};
 use crate::ast;
 use crate::check::errors;
-use crate::diag::Severity;
+use crate::diag::{Severity, Wanted};
 use crate::span::Span;
 use ptx_dsl_isa::constant::Count;
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, Param, Space, VarId};
@@ -355,7 +355,7 @@ impl Checker {
         match self.lookup(&word.text) {
             Some(Sym::Label(id)) => Some(id),
             other => {
-                self.not_a(word.span, &word.text, other, "label");
+                self.not_a(word.span, &word.text, other, Wanted::Label);
                 None
             }
         }
@@ -366,18 +366,18 @@ impl Checker {
         match self.lookup(&word.text) {
             Some(Sym::Func(id)) => Some(id),
             other => {
-                self.not_a(word.span, &word.text, other, "function");
+                self.not_a(word.span, &word.text, other, Wanted::Function);
                 None
             }
         }
     }
 
     /// Reports a name that means something else, or nothing.
-    pub(super) fn not_a(&mut self, span: Span, name: &str, sym: Option<Sym>, want: &str) {
+    pub(super) fn not_a(&mut self, span: Span, name: &str, sym: Option<Sym>, wanted: Wanted) {
         let d = match sym {
             Some(Sym::Broken) => return,
-            Some(other) => errors::wrong_name(span, name, other.describe(), &format!("a {want}")),
-            None => self.undeclared(span, want, name),
+            Some(other) => errors::wrong_name(span, name, other.describe(), &format!("a {}", wanted.text())),
+            None => self.undeclared(span, wanted, name),
         };
         self.report(d);
     }

@@ -13,7 +13,7 @@ use super::words;
 use crate::ast;
 use crate::check::errors;
 use crate::code;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Subject, Wanted};
 use crate::parse::near::{all_near, nearest};
 use crate::print;
 use ptx_dsl_isa::hir;
@@ -87,9 +87,9 @@ impl Checker {
         }
         errors = with_one_for_a_vector(ast, errors);
         if let Some(first) = errors.iter().position(errors::is_misplaced) {
-            let fewer = errors[first].helps == [errors::TOO_MUCH]
+            let fewer = errors[first].subject == Subject::ExtraOperands
                 || errors[first].code == code::OPERAND_SHAPE
-                || errors::is_one_register(&errors[first]);
+                || errors[first].subject == Subject::OneRegister;
             if let Some(Rearranged { text, count, removed }) = self.rearranged(ast, fewer) {
                 let mut d = errors.swap_remove(first);
                 if let Some(o) = removed
@@ -288,9 +288,9 @@ impl Checker {
                 errors::not_predicate(word.span, &word.text, Vec::new())
             }
             None => {
-                let d = self.undeclared(word.span, "predicate", &word.text);
+                let d = self.undeclared(word.span, Wanted::Predicate, &word.text);
                 match d.helps.is_empty() {
-                    true => d.help(errors::declare_register(&word.text, Ty::Pred)),
+                    true => errors::with_declaration(d, &word.text, Ty::Pred),
                     false => d,
                 }
             }
@@ -372,11 +372,10 @@ fn with_one_for_a_vector(ast: &ast::Instr, errors: Vec<Diagnostic>) -> Vec<Diagn
         let of = |o: &ast::Operand| matches!(&o.kind, ast::OperandKind::Vector(list) if list.iter().any(|element| element.span == d.span));
         ast.operands.iter().position(of).filter(|_| d.code == code::REGISTER_TYPE)
     };
-    let types = |d: &Diagnostic| d.message.split_once("` is ").map(|(_, types)| types.to_string());
     let mut out: Vec<Diagnostic> = Vec::with_capacity(errors.len());
     for d in errors {
         match out.last_mut() {
-            Some(first) if vector(&d).is_some() && vector(first) == vector(&d) && types(first) == types(&d) => {
+            Some(first) if vector(&d).is_some() && vector(first) == vector(&d) && first.subject == d.subject => {
                 first.labels.push((d.span, "so is this one".to_string()));
                 first.helps = vec![errors::OTHER_REGISTERS.to_string()];
             }

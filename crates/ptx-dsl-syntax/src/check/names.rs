@@ -3,6 +3,7 @@
 use super::signature::Signature;
 use super::symbol::Sym;
 use crate::code;
+use crate::diag::{Subject, Wanted};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -254,23 +255,23 @@ impl Checker {
     pub(super) fn undeclared_once(&mut self, before: usize) {
         let mut seen = HashSet::new();
         for d in self.diags.split_off(before.min(self.diags.len())) {
-            let name = d.message.split('`').nth(1).unwrap_or("");
-            if d.code != code::UNDECLARED || seen.insert(name.to_string()) {
+            let known = matches!(&d.subject, Subject::Undeclared { name, .. } if !seen.insert(name.clone()));
+            if !known {
                 self.diags.push(d);
             }
         }
     }
 
     /// Reports an undeclared name, with the nearest declared one. `undeclared_once` keeps one report for each name.
-    pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
-        self.undeclared_of(span, what, name, None)
+    pub(super) fn undeclared(&mut self, span: Span, wanted: Wanted, name: &str) -> crate::diag::Diagnostic {
+        self.undeclared_of(span, wanted, name, None)
     }
 
-    /// The same for a register of that type.
+    /// Reports an undeclared register of that type.
     pub(super) fn undeclared_of(
         &mut self,
         span: Span,
-        what: &str,
+        wanted: Wanted,
         name: &str,
         ty: Option<Ty>,
     ) -> crate::diag::Diagnostic {
@@ -305,7 +306,7 @@ impl Checker {
             }
         }
         if let Some((r, number)) = beyond {
-            return errors::beyond_range(span, what, name, &r.prefix, r.count, number);
+            return errors::beyond_range(span, wanted, name, &r.prefix, r.count, number);
         }
         let mut names: Vec<&str> = Vec::with_capacity(known.len());
         for n in &known {
@@ -315,8 +316,8 @@ impl Checker {
         for n in all_near(name, &names) {
             near.push(n.to_string());
         }
-        let meant = near.iter().find(|n| self.may_be_meant(n, what, ty));
-        errors::undeclared(span, what, name, meant.map(String::as_str))
+        let meant = near.iter().find(|n| self.may_be_meant(n, wanted, ty));
+        errors::undeclared(span, wanted, name, meant.map(String::as_str))
     }
 
     /// An undeclared name may be that of a function or variable of the module that is used before it is declared.
@@ -340,10 +341,10 @@ impl Checker {
             }
         }
         for d in &mut self.diags {
-            let name = d.message.split('`').nth(1).unwrap_or("").to_string();
-            if d.code != code::UNDECLARED || d.message.starts_with("label") {
-                continue;
-            }
+            let name = match &d.subject {
+                Subject::Undeclared { name, wanted, .. } if *wanted != Wanted::Label => name.clone(),
+                _ => continue,
+            };
             let Some(&(what, plain)) = below.get(name.as_str()) else { continue };
             let inside = |first: u32, last: u32| first <= d.span.first && d.span.last <= last;
             let mut place = None;
@@ -361,20 +362,22 @@ impl Checker {
         }
     }
 
-    /// May the name stand where `what` is expected?
-    fn may_be_meant(&mut self, name: &str, what: &str, ty: Option<Ty>) -> bool {
-        match (self.lookup(name), what) {
-            (Some(Sym::Reg(id)), "register") => ty.is_none_or(|ty| register_fits(self.reg_ty(id), ty, true)),
-            (Some(Sym::Reg(id)), "predicate") => self.reg_ty(id) == Ty::Pred,
-            (Some(Sym::Reg(id)), "register or variable") => {
+    /// May the name stand where `wanted` is expected?
+    fn may_be_meant(&mut self, name: &str, wanted: Wanted, ty: Option<Ty>) -> bool {
+        match (self.lookup(name), wanted) {
+            (Some(Sym::Reg(id)), Wanted::Register) => ty.is_none_or(|ty| register_fits(self.reg_ty(id), ty, true)),
+            (Some(Sym::Reg(id)), Wanted::Predicate) => self.reg_ty(id) == Ty::Pred,
+            (Some(Sym::Reg(id)), Wanted::RegisterOrVariable) => {
                 let ty = self.reg_ty(id);
                 matches!(ty.bits(), 32 | 64) && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed)
             }
-            (Some(Sym::Func(_)), what) => what == "function",
-            (Some(Sym::Label(_)), what) => what == "label",
-            (Some(Sym::Reg(_)), what) => what == "name" || what == "function",
-            (Some(Sym::Var(_)), "register") if ty == Some(Ty::Pred) => false,
-            (Some(Sym::Var(_)), what) => matches!(what, "variable" | "register or variable" | "register" | "name"),
+            (Some(Sym::Func(_)), wanted) => wanted == Wanted::Function,
+            (Some(Sym::Label(_)), wanted) => wanted == Wanted::Label,
+            (Some(Sym::Reg(_)), wanted) => matches!(wanted, Wanted::Name | Wanted::Function),
+            (Some(Sym::Var(_)), Wanted::Register) if ty == Some(Ty::Pred) => false,
+            (Some(Sym::Var(_)), wanted) => {
+                matches!(wanted, Wanted::Variable | Wanted::RegisterOrVariable | Wanted::Register | Wanted::Name)
+            }
             _ => true,
         }
     }

@@ -8,7 +8,7 @@ use super::symbol::Sym;
 use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Subject, Wanted};
 use crate::parse::errors::{array_index, missing_semicolon};
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -177,7 +177,7 @@ impl Checker {
                 return None;
             }
             None => {
-                let d = self.undeclared(word.span, "variable", &word.text);
+                let d = self.undeclared(word.span, Wanted::Variable, &word.text);
                 at.fail(d, 6);
                 return None;
             }
@@ -480,7 +480,7 @@ fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diag
     let span = extra.map_or(opcode_span, |o| o.span);
     let d = errors::operand_count(span, at.entry.opcode, low, high, given.len(), at.form.line, at.entry.section);
     match (extra, missing.as_slice()) {
-        (Some(_), _) => d.help(errors::TOO_MUCH),
+        (Some(_), _) => d.help(errors::TOO_MUCH).about(Subject::ExtraOperands),
         (None, []) => d.help("give the operands of the form"),
         (None, [name]) => d.help(format!("add operand {name}")),
         (None, names) => d.help(format!("add operands {}", errors::enumeration(names, "and"))),

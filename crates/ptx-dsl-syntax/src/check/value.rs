@@ -8,7 +8,7 @@ use super::select::takes;
 use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Wanted};
 use crate::parse::near::nearest;
 use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
@@ -97,7 +97,7 @@ impl Checker {
                         Operand::Sink
                     }
                     None => {
-                        let d = self.undeclared(reg.span, "register", &reg.text);
+                        let d = self.undeclared(reg.span, Wanted::Register, &reg.text);
                         at.fail(d, 1);
                         Operand::Sink
                     }
@@ -255,7 +255,7 @@ impl Checker {
                 let want = if list { "a list of branch targets" } else { "a label" };
                 errors::wrong_name(span, text, other.describe(), want)
             }
-            None => self.undeclared(span, "label", text),
+            None => self.undeclared(span, Wanted::Label, text),
         };
         at.fail(d, 1);
         Operand::Sink
@@ -293,11 +293,11 @@ impl Checker {
         let special = foreign::register(name)
             .or_else(|| near_special(name))
             .filter(|s| ptx_dsl_isa::isa::sreg::sreg(s).is_some());
-        let d = self.undeclared_of(span, "register", name, ty);
+        let d = self.undeclared_of(span, Wanted::Register, name, ty);
         if role != Role::Dst
             && let Some(special) = special
         {
-            return errors::undeclared(span, "register", name, None).help(match at.opcode {
+            return errors::undeclared(span, Wanted::Register, name, None).help(match at.opcode {
                 op::mov | op::cvt => format!("did you mean `{special}`?"),
                 _ => {
                     let x = self.free_name();
@@ -308,13 +308,13 @@ impl Checker {
         if role != Role::Dst
             && let Some(constant) = foreign::constant(name)
         {
-            return errors::undeclared(span, "register", name, None).help(format!("write `{constant}`"));
+            return errors::undeclared(span, Wanted::Register, name, None).help(format!("write `{constant}`"));
         }
         if !d.helps.is_empty() {
             return d;
         }
         let ty = ty.unwrap_or(Ty::B32);
-        d.note("registers are declared with `.reg` (PTX ISA 5.1.1)").help(errors::declare_register(name, ty))
+        errors::with_declaration(d.note("registers are declared with `.reg` (PTX ISA 5.1.1)"), name, ty)
     }
 
     /// A special register of another width than the instruction's.
@@ -400,7 +400,7 @@ impl Checker {
             first_name(expr, &mut name);
             let d = match name {
                 Some(word) => match self.lookup(&word.text) {
-                    None => self.undeclared(word.span, "name", &word.text),
+                    None => self.undeclared(word.span, Wanted::Name, &word.text),
                     Some(Sym::Reg(_)) => errors::bad_operand_expression(span, self.computed(expr)),
                     Some(Sym::Var(_)) => {
                         let less = match expr {

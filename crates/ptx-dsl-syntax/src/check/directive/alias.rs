@@ -6,7 +6,7 @@ use crate::check::signature::signature;
 use crate::check::symbol::Sym;
 use crate::check::words::argument_names;
 use crate::check::{Checker, Declared, errors};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Wanted};
 use ptx_dsl_isa::hir::FuncId;
 
 impl Checker {
@@ -51,8 +51,8 @@ impl Checker {
             Some(Sym::Broken) => return None,
             Some(other) => errors::wrong_name(word.span, &word.text, other.describe(), "a function"),
             None => {
-                let mut d = self.undeclared(word.span, "function", &word.text);
-                if d.helps.is_empty() || d.helps[0].starts_with("define") {
+                let mut d = self.undeclared(word.span, Wanted::Function, &word.text);
+                if d.helps.is_empty() {
                     d.helps = vec![format!("put `.func {};` before it", word.text)];
                 }
                 d

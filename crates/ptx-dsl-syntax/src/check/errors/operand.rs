@@ -1,20 +1,22 @@
 //! The catalogue of 04xx: names, operands and types.
 
-use crate::diag::{Constant, Diagnostic};
+use crate::diag::{Constant, Diagnostic, Subject, Wanted};
 use crate::span::Span;
 use ptx_dsl_isa::isa::Multiple;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 use super::*;
 
-pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
+pub(crate) fn undeclared(span: Span, wanted: Wanted, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let what = wanted.text();
     let d = did_you_mean(error(code::UNDECLARED, span, format!("{what} `{name}` is not declared")), nearest)
-        .wants(Constant::Value, matches!(what, "register" | "name"));
-    match what {
-        "label" if nearest.is_none() => d
+        .wants(Constant::Value, matches!(wanted, Wanted::Register | Wanted::Name))
+        .about(Subject::Undeclared { name: name.to_owned(), wanted, declares: None });
+    match wanted {
+        Wanted::Label if nearest.is_none() => d
             .note("a label belongs to the block `{ }` that it is in, and can be named anywhere in that block")
             .help(format!("put `{name}:` before an instruction of this function")),
-        "function" => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
+        Wanted::Function => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
         _ => d,
     }
 }
@@ -34,10 +36,17 @@ pub(crate) fn declared_below(span: Span, what: &str, name: &str, plain: bool) ->
 }
 
 /// `%r8` with `%r<8>`: the range, and the number after its prefix.
-pub(crate) fn beyond_range(span: Span, what: &str, name: &str, prefix: &str, count: u64, number: &str) -> Diagnostic {
+pub(crate) fn beyond_range(
+    span: Span,
+    wanted: Wanted,
+    name: &str,
+    prefix: &str,
+    count: u64,
+    number: &str,
+) -> Diagnostic {
     let need = number.parse::<u64>().unwrap_or(u64::MAX).saturating_add(1);
     let last = count.saturating_sub(1);
-    undeclared(span, what, name, None)
+    undeclared(span, wanted, name, None)
         .note(format!("`{prefix}<{count}>` ends at `{prefix}{last}` (PTX ISA 5.4.6)"))
         .help(format!("declare `{prefix}<{need}>`"))
 }
@@ -98,12 +107,7 @@ fn declare_list(labels: &str, list: &str) -> String {
 /// A help for several registers.
 pub(crate) const OTHER_REGISTERS: &str = "name registers of that type, or convert these before it";
 
-/// Is it about a vector where one register belongs?
-pub(crate) fn is_one_register(d: &Diagnostic) -> bool {
-    d.code == code::ELEMENT_COUNT && d.message.contains("is one register, but")
-}
-
-/// A help that lists further operands of an instruction.
+/// A help about further operands of an instruction.
 pub(crate) const TOO_MUCH: &str = "remove the extra operands";
 
 pub(crate) fn operand_count(
@@ -215,7 +219,7 @@ pub(crate) fn all_sinks(span: Span) -> Diagnostic {
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool, helps: Vec<String>) -> Diagnostic {
     let bits = if wider { want.bits().max(16) } else { want.bits() };
     let message = format!("`{reg}` is a `.{}` register, but `.{}` is needed here", have.name(), want.name());
-    let mut d = error(code::REGISTER_TYPE, span, message);
+    let mut d = error(code::REGISTER_TYPE, span, message).about(Subject::RegisterType { have, want });
     d.helps = helps;
     let note = match want.class() {
         Class::Pred => "a predicate register is declared with `.reg .pred` (PTX ISA 5.2.1)".to_string(),
@@ -248,8 +252,16 @@ fn register_of(ty: Ty, wider: bool) -> String {
     }
 }
 
+/// Adds a help that declares the register of this name.
+pub(crate) fn with_declaration(mut d: Diagnostic, name: &str, ty: Ty) -> Diagnostic {
+    if let Subject::Undeclared { declares, .. } = &mut d.subject {
+        *declares = Some(ty);
+    }
+    d.help(declare_register(name, ty))
+}
+
 /// A register of this name.
-pub(crate) fn declare_register(name: &str, ty: Ty) -> String {
+fn declare_register(name: &str, ty: Ty) -> String {
     let register = register_of(ty, true);
     match name.split_once('.') {
         None => format!("put `.reg .{register} {name};` before it"),
@@ -415,7 +427,8 @@ pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagno
             span,
             format_args!("operand `{operand}` is one register, but {given}"),
             format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
-        );
+        )
+        .about(Subject::OneRegister);
     }
     let d = noted_error(
         code::ELEMENT_COUNT,

@@ -5,6 +5,7 @@ use super::super::symbol::Sym;
 use super::{IMAGE_LIMIT, Shape, dims};
 use crate::ast;
 use crate::check::errors;
+use crate::diag::Wanted;
 use crate::parse::constant::unknown_here;
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -187,7 +188,7 @@ impl Checker {
                 None
             }
             None => {
-                let d = self.undeclared(word.span, "variable", &word.text);
+                let d = self.undeclared(word.span, Wanted::Variable, &word.text);
                 self.report(d);
                 None
             }
