@@ -10,11 +10,10 @@ use crate::parts;
 use crate::parts::Step;
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
-use ptx_dsl_frontend::check_parts;
-use ptx_dsl_frontend::diag::{Severity, show_uses};
-use ptx_dsl_frontend::hints;
+use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
+use ptx_dsl_frontend::session::{Input, Session, check_definitions};
 use quote::quote;
 
 /// `ptx!`
@@ -26,9 +25,8 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let definitions = module.definitions();
     let mut source = Source::of(&module);
     if !definitions.is_empty() {
-        let mut found = beside_part(&source.without_parts());
-        found.extend(check_parts(&source.tokens, source.own..source.tokens.len(), source.hidden()));
-        hints::constants(&source.tokens, false, &mut found);
+        let own = source.own..source.tokens.len();
+        let found = check_definitions(&source.without_parts(), &source.tokens, own, source.hidden());
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
         out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
@@ -37,36 +35,51 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let again = module.again();
     let again = quote!(ptx #again);
     let expanded = source.expand();
-    let (header, used, _) = parse_header(&source.tokens);
+    let header = parse_header(&source.tokens).0;
     let always = header.as_ref().is_some_and(|header| header.compiled);
     let mut notes = source.notes(header.is_some_and(|header| header.lines));
     if let Some(expanded) = &expanded {
         expanded.place_comments(&source.tokens, &mut notes);
     }
-    if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar, (expanded.as_ref(), notes), (pass, always, &again));
-    }
-    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
-    let alone = match pass {
-        Pass::Types if has_pieces(&written[source.own..]) => {
-            check_parts(written, source.own..written.len(), source.hidden())
-        }
-        _ => Vec::new(),
+    let closure = closure::read(&source);
+    let (tokens, found) = match &closure {
+        None => (&source.tokens, Vec::new()),
+        Some(Ok((tokens, found))) => (tokens, found.clone()),
+        Some(Err(found)) => return expand::findings(&source, found),
     };
-    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens, notes);
-    if pass == Pass::Types && !compiled.failed() {
-        elements::check(&mut compiled, &|span| source.rust(span));
-    }
-    expand::place(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
-    hints::constants(written, false, &mut compiled.diagnostics);
-    show_uses(&alone, &mut compiled.diagnostics);
+    let own = match (pass, &closure) {
+        (Pass::Types, None) => {
+            Some(source.own..expanded.as_ref().map_or(source.tokens.len(), |expanded| expanded.written.len()))
+        }
+        _ => None,
+    };
+    let elsewhere = |found: &mut Vec<Diagnostic>| found.retain(|d| !source.is_broken(d.span));
+    let types = |compiled: &Compiled| elements::other(compiled, &|span| source.rust(span));
+    let session = Session {
+        in_rust: true,
+        elsewhere: expanded.as_ref().map(|_| &elsewhere as _),
+        types: (pass == Pass::Types).then_some(&types as _),
+        ..Session::default()
+    };
+    let compiled = session.compile(Input {
+        tokens,
+        expanded: expanded.as_ref(),
+        is_closure: closure.is_some(),
+        notes,
+        own,
+        hidden: source.hidden(),
+        found,
+    });
     let listed = expanded.as_ref().map_or(&[][..], |expanded| &expanded.instances);
-    let mut out = kernels(&source, (&compiled, listed), (pass, always, &again)).0;
+    let (mut out, names) = kernels(&source, (&compiled, listed), (pass, always, &again));
     if pass == Pass::Types {
         let made = compiled.hir.functions.iter().map(|f| f.name.as_str()).collect();
         out.extend(listed.iter().map(|all| instances::items(all, &made, &source)));
     }
-    out
+    match closure {
+        Some(_) if pass == Pass::Types => quote!({ #out #(#names())* }),
+        _ => out,
+    }
 }
 
 /// The second pass: the name of the macro, and its input.

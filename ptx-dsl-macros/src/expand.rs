@@ -7,11 +7,11 @@ use crate::rust_type::rust_type;
 use crate::tokens::{self, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
+use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::hir::FuncId;
-use ptx_dsl_frontend::parse::repeat::{Expanded, Instances};
-use ptx_dsl_frontend::{Compiled, add_alone};
+use ptx_dsl_frontend::parse::repeat::Instances;
 use quote::{ToTokens, quote};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -23,15 +23,6 @@ pub enum Pass {
     Types,
     /// The compiled code of the kernels. There are no errors then.
     Code,
-}
-
-/// Puts findings where they belong: at source tokens, those that a piece has by itself once, and those in a part whose definition has
-/// errors there alone.
-pub fn place(source: &Source, (expanded, alone): (Option<&Expanded>, &[Diagnostic]), found: &mut Vec<Diagnostic>) {
-    let Some(expanded) = expanded else { return };
-    expanded.report(found);
-    found.retain(|d| !source.is_broken(d.span));
-    add_alone(alone, found);
 }
 
 /// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `instances`: those of kernels with

@@ -17,9 +17,11 @@ use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::{FileOptions, parse_file_options};
+use ptx_dsl_frontend::session::{self, Session};
 use ptx_dsl_frontend::span::Span as Tokens;
 use quote::quote;
 use signature::Types;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Signature};
@@ -87,24 +89,31 @@ fn expand(
     (pass, again): (Pass, TokenStream),
 ) -> TokenStream {
     let (FileOptions { levels, compiled: always }, mut wrong) = parse_file_options(&rest.tokens);
-    let (lexed, mut diagnostics) = lex(text);
-    let mut types = Types::new(lexed.ranges.len());
-    let mut out = TokenStream::new();
-    let mut compiled = ptx_dsl_frontend::compile_with(&lexed.tokens, |module| {
-        module.notes = lexed.notes();
-        out = types.apply(signatures, module);
+    let (lexed, found) = lex(text);
+    let (signed, out) = (RefCell::new(Types::new(lexed.ranges.len())), RefCell::new(TokenStream::new()));
+    let rust_of = |s| match signed.borrow().get(s) {
+        Some(ty) => ty.clone(),
+        None => text.get(lexed.bytes(s)).unwrap_or_default().parse().unwrap_or_default(),
+    };
+    let types = |compiled: &Compiled| elements::other(compiled, &rust_of);
+    let session = Session {
+        change: Some(&|module| *out.borrow_mut() = signed.borrow_mut().apply(signatures, module)),
+        types: (pass == Pass::Types).then_some(&types),
+        ..Session::default()
+    };
+    let mut compiled = session.compile(session::Input {
+        tokens: &lexed.tokens,
+        notes: lexed.notes(),
+        found,
+        ..session::Input::default()
     });
+    wrong.append(&mut levels::apply(&levels, &mut compiled.diagnostics));
+    let (types, mut out) = (signed.into_inner(), out.into_inner());
     let bytes = |s| if types.get(s).is_some() { 0..0 } else { lexed.bytes(s) };
     let rust = |s| match types.get(s) {
         Some(ty) => ty.clone(),
         None => text.get(bytes(s)).unwrap_or_default().parse().unwrap_or_default(),
     };
-    if pass == Pass::Types && !compiled.failed() {
-        elements::check(&mut compiled, &rust);
-    }
-    diagnostics.append(&mut compiled.diagnostics);
-    wrong.append(&mut levels::apply(&levels, &mut diagnostics));
-    compiled.diagnostics = diagnostics;
     out.extend(report::items(&wrong, &|s| rest.span(s), &|_| None));
     let lines = Lines::new(text);
     let at = |s: ptx_dsl_frontend::span::Span| lines.line_column(bytes(s).start);

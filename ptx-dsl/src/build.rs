@@ -35,8 +35,6 @@
 //! `.minnctapersm` is `scale_MIN_CTAS`, and `.reqnctapercluster` is `scale_CLUSTER_X`.
 
 #[doc(hidden)]
-pub mod closure;
-#[doc(hidden)]
 pub mod crate_files;
 mod header;
 #[doc(hidden)]

@@ -40,16 +40,16 @@ use crate::{Arg, Error, Host, Launch, Report};
 use code::{Code, Source};
 use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
-use ptx_dsl_frontend::diag::{Diagnostic, Severity, show_uses};
 use ptx_dsl_frontend::hir::{FuncId, Function};
+use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::notes::Places;
-use ptx_dsl_frontend::parse::repeat::{Expanded, expand, has_pieces, repeats};
+use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
+use ptx_dsl_frontend::session::{Input, Session};
 use ptx_dsl_frontend::token::Token;
-use ptx_dsl_frontend::{add_alone, check_parts, reach};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -199,9 +199,9 @@ impl Options {
     /// # Errors
     /// The text has errors.
     pub fn parse(&self, text: &str) -> Result<Module, TextError> {
-        let (mut lexed, mut found) = if self.of_rust { lex_rust(text) } else { lex(text) };
+        let (mut lexed, found) = if self.of_rust { lex_rust(text) } else { lex(text) };
         let mut notes = lexed.notes();
-        let alone = if self.of_rust { self.pieces_alone(text, &lexed) } else { Vec::new() };
+        let own = self.of_rust.then(|| 0..self.own_tokens(text, &lexed));
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
         if let Some(expanded) = &expanded {
             expanded.place_comments(&lexed.tokens, &mut notes);
@@ -215,18 +215,12 @@ impl Options {
             }
             notes.places = Some(places);
         }
-        let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels, notes);
-        if let Some(expanded) = expanded {
-            expanded.report(&mut compiled.diagnostics);
-        }
-        if let Some(entry) = &self.entry {
-            reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
-        }
-        add_alone(&alone, &mut compiled.diagnostics);
-        show_uses(&alone, &mut compiled.diagnostics);
-        found.append(&mut compiled.diagnostics);
-        found.sort_by_key(|d| (d.span.first, d.span.last, d.code));
-        let failed = found.iter().any(|d| d.severity == Severity::Error);
+        let levels = levels::set(&self.levels);
+        let session = Session { levels: &levels, entry: self.entry.as_deref(), ..Session::default() };
+        let (tokens, expanded) = (&lexed.tokens, expanded.as_ref());
+        let mut compiled = session.compile(Input { tokens, expanded, notes, own, found, ..Input::default() });
+        let failed = compiled.failed();
+        let found = std::mem::take(&mut compiled.diagnostics);
         let findings = finding::findings(text, &|line| self.origin(line), &lexed, found);
         if failed {
             return Err(TextError { findings });
@@ -250,16 +244,12 @@ impl Options {
 }
 
 impl Options {
-    /// The errors in pieces of the module by themselves, as the macro has them. Parts stand after the module, and have headers of their own.
-    fn pieces_alone(&self, text: &str, lexed: &Lexed) -> Vec<Diagnostic> {
+    /// The number of tokens of the module itself. Parts stand after the module, and have headers of their own.
+    fn own_tokens(&self, text: &str, lexed: &Lexed) -> usize {
         let lines = Lines::new(text);
         let line = |token: &Token| lines.line(lexed.bytes(token.span()).start) + 1;
         let parts = self.moved.first().map_or(usize::MAX, |moved| moved.line);
-        let own = lexed.tokens.partition_point(|token| line(token) < parts);
-        match has_pieces(&lexed.tokens[..own]) {
-            true => check_parts(&lexed.tokens, 0..own, Vec::new()),
-            false => Vec::new(),
-        }
+        lexed.tokens.partition_point(|token| line(token) < parts)
     }
 }
 

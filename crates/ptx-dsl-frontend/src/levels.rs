@@ -2,8 +2,14 @@
 
 use crate::code::{self, Code};
 use crate::diag::{Diagnostic, Severity};
+use crate::span::Span;
 pub use ptx_dsl_syntax::levels::{Level, Selector, SetLevel};
 use ptx_dsl_syntax::parse::errors::no_lint;
+
+/// Levels that no header sets.
+pub fn set(levels: &[(Level, Selector)]) -> Vec<SetLevel> {
+    levels.iter().map(|&(level, of)| SetLevel { level, of, span: Span::default() }).collect()
+}
 
 /// Is it the number of a code that has a level?
 pub fn is_lint(number: u16) -> bool {
@@ -45,7 +51,6 @@ fn level_of(d: &Diagnostic, levels: &[SetLevel]) -> Option<Level> {
 mod tests {
     use super::*;
     use crate::diag::Class;
-    use crate::span::Span;
 
     fn warning(code: &'static Code) -> Diagnostic {
         Diagnostic::warning(code, Span::default(), "x")
@@ -104,7 +109,7 @@ mod tests {
         assert_eq!((found.len(), wrong.len()), (1, 1));
         assert_eq!((wrong[0].code.number, wrong[0].span), (133, Span::token(7)));
         // Nor what no rule says.
-        assert_eq!(apply(&[set(Level::Allow, 699)], &mut found)[0].code.number, 133);
+        assert_eq!(apply(&[set(Level::Allow, 999)], &mut found)[0].code.number, 133);
     }
 
     /// Each rule of 06xx by its wrong example: left out, a warning, an error.

@@ -4,11 +4,10 @@
 //!
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
-pub mod closure;
-pub mod hints;
 pub mod levels;
-mod origins;
-pub mod reach;
+pub mod passes;
+pub mod session;
+pub mod source;
 #[cfg(test)]
 mod tests;
 // The tests of helps name the crate.
@@ -62,15 +61,7 @@ fn keep(found: &mut Vec<Diagnostic>, wanted: &dyn Fn(&Diagnostic) -> bool) {
 
 /// Parses, checks and prints a module.
 pub fn compile(tokens: &[Token]) -> Compiled {
-    compile_for(tokens, None, None)
-}
-
-/// As [`compile`], with a change of what is parsed, before it is checked.
-pub fn compile_with(tokens: &[Token], change: impl FnOnce(&mut ast::Module)) -> Compiled {
-    let (mut ast, mut diagnostics) = parse::parse(tokens);
-    change(&mut ast);
-    without_rust(&ast, &mut diagnostics);
-    compile_parsed(ast, diagnostics)
+    compile_at(tokens, None, None, &[], Notes::default())
 }
 
 /// As [`compile`], for tokens that rustc compiles: they may have Rust constants.
@@ -82,12 +73,8 @@ pub fn compile_in_rust(tokens: &[Token], notes: Notes) -> Compiled {
     compiled
 }
 
-/// As [`compile`], with another target or version than the module declares; platform options of the target stay.
-pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32, u32)>) -> Compiled {
-    compile_at(tokens, target, version, &[], Notes::default())
-}
-
-/// As [`compile_for`], with levels of findings that apply after those of the header, and what is printed beside the module.
+/// As [`compile`], with another target or version than the module declares, levels of findings that apply after those of the header, and
+/// what is printed beside the module. Platform options of the target stay.
 pub fn compile_at(
     tokens: &[Token],
     target: Option<&str>,
@@ -95,7 +82,7 @@ pub fn compile_at(
     levels: &[(levels::Level, levels::Selector)],
     notes: Notes,
 ) -> Compiled {
-    let (mut ast, mut diagnostics) = parsed(tokens, target, version, levels);
+    let (mut ast, mut diagnostics) = parsed(tokens, target, version, &levels::set(levels));
     ast.notes = notes;
     without_rust(&ast, &mut diagnostics);
     let mut compiled = compile_parsed(ast, diagnostics);
@@ -119,7 +106,7 @@ pub fn compile_rust_file(
     notes: Notes,
 ) -> Compiled {
     let compile = |tokens: &[Token], notes: Notes| {
-        let (mut ast, diagnostics) = parsed(tokens, target, version, levels);
+        let (mut ast, diagnostics) = parsed(tokens, target, version, &levels::set(levels));
         ast.notes = notes;
         let mut compiled = compile_parsed(ast, diagnostics);
         print::ranges::shorten(&mut compiled.diagnostics, true);
@@ -136,60 +123,15 @@ pub fn compile_rust_file(
     compiled
 }
 
-/// The errors in pieces by themselves, of those among the tokens `own`, and in the functions and variables around them. What depends on the
-/// arguments is checked in each use. `hidden`: tokens that rustc does not show.
-pub fn check_parts(
-    tokens: &[Token],
-    own: std::ops::Range<usize>,
-    hidden: Vec<std::ops::Range<u32>>,
-) -> Vec<Diagnostic> {
-    let mut found = check_alone(tokens, &own, &hidden, false);
-    // what needs a value says nothing of a piece that is given the value
-    if found.iter().any(|d| d.code == code::UNKNOWN_CONSTANT_VALUE) {
-        let of_numbers = check_alone(tokens, &own, &hidden, true);
-        let same = |d: &Diagnostic| of_numbers.iter().any(|other| (other.code, other.span) == (d.code, d.span));
-        keep(&mut found, &|d| d.code != code::UNKNOWN_CONSTANT_VALUE || same(d));
-    }
-    found
-}
-
-/// Adds the errors of [`check_parts`] to those of the module, which has some of them in each use.
-pub fn add_alone(alone: &[Diagnostic], found: &mut Vec<Diagnostic>) {
-    keep(found, &|d| !alone.iter().any(|other| (other.code, other.span) == (d.code, d.span)));
-    found.extend_from_slice(alone);
-    diag::sort(found);
-}
-
-/// `one`: constants that pieces are given are the number 1.
-fn check_alone(
-    tokens: &[Token],
-    own: &std::ops::Range<usize>,
-    hidden: &[std::ops::Range<u32>],
-    one: bool,
-) -> Vec<Diagnostic> {
-    let free = tokens.iter().map(|token| token.id + 1).max().unwrap_or(0);
-    let mut expanded = parse::repeat::expand_alone(tokens, free, own.clone(), one);
-    expanded.hide(hidden.to_vec());
-    let mut found = compile_in_rust(&expanded.tokens, Notes::default()).diagnostics;
-    // ranges and ends of variables depend on values
-    keep(&mut found, &|d| {
-        d.severity == Severity::Error && d.code.is_about_statement() && !expanded.is_uncertain(d.span)
-    });
-    expanded.report(&mut found);
-    found
-}
-
 /// A module with this target, version and these levels.
 fn parsed(
     tokens: &[Token],
     target: Option<&str>,
     version: Option<(u32, u32)>,
-    levels: &[(levels::Level, levels::Selector)],
+    levels: &[levels::SetLevel],
 ) -> (ast::Module, Vec<Diagnostic>) {
     let (mut ast, diagnostics) = parse::parse(tokens);
-    for &(level, of) in levels {
-        ast.levels.push(levels::SetLevel { level, of, span: span::Span::default() });
-    }
+    ast.levels.extend_from_slice(levels);
     if let Some(name) = target {
         ast.target.retain(|w| isa::target::option(&w.text).is_some());
         ast.target.insert(0, ast::Word { text: name.to_string(), span: span::Span::default() });
@@ -237,7 +179,7 @@ fn comes_from_debug_build(d: &Diagnostic) -> bool {
 }
 
 /// Checks and prints a module that was parsed before, or built by the caller.
-pub fn compile_ast(ast: ast::Module) -> Compiled {
+fn compile_ast(ast: ast::Module) -> Compiled {
     let check::Checked { hir, whole, mut diagnostics } = check::check(&ast, &check::Options::default());
     // Calls are followed, so that all functions must be known first.
     diagnostics.append(&mut ptx_dsl_lint::check(&hir, &whole));
@@ -265,7 +207,7 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
     if !hir.constants.is_empty() {
         show_constants(&hir.constants, &mut diagnostics);
     }
-    origins::note(&hir, &mut diagnostics);
+    passes::origins::note(&hir, &mut diagnostics);
     let print::Printed { text: ptx, lines, items } =
         print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
     Compiled { ast, hir, ptx, lines, items, diagnostics }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use ptx_dsl_frontend::lex::lex_rust;
 
-use super::closure;
 use super::rust_parts::{NotFound, Other, OtherFile, Parts, Used, defines_parts};
 use crate::load::Moved;
+use ptx_dsl_frontend::source::closure;
 
 /// Is it a file of Rust?
 pub fn is_rust(path: &Path) -> bool {

@@ -4,8 +4,8 @@ use ptx_dsl_analysis::tensor_copies::{MapUse, map_uses, rank};
 use ptx_dsl_frontend::hir::{FuncId, Instr, Module};
 use ptx_dsl_frontend::isa::{Barrier, Group, Tensor};
 use ptx_dsl_frontend::opcode::op;
+use ptx_dsl_frontend::passes::reach;
 use ptx_dsl_frontend::qualifier::q;
-use ptx_dsl_frontend::reach;
 
 /// What a launch of a kernel needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -175,7 +175,7 @@ fn mistakes(text: &str) -> Vec<(u16, String, String, String)> {
     let lexed = lex(text).0;
     let compiled = compile_rust_file(&lexed.tokens, None, None, &[], Default::default());
     let mut found = compiled.diagnostics;
-    crate::hints::constants(&lexed.tokens, false, &mut found);
+    crate::passes::hints::constants(&lexed.tokens, false, &mut found);
     let errors = found.into_iter().filter(|d| d.code.number < 600);
     errors
         .map(|d| {

@@ -280,7 +280,7 @@ fn no_tokens_with_pieces_panic() {
         changed.remove(at);
         for tokens in [&tokens[..at], &tokens[at..], &changed] {
             compile_rust_file(tokens, None, None, &[], Default::default());
-            crate::check_parts(tokens, 0..tokens.len(), Vec::new());
+            crate::passes::pieces::check(tokens, 0..tokens.len(), Vec::new());
         }
     }
 }
@@ -289,7 +289,7 @@ fn no_tokens_with_pieces_panic() {
 fn alone(part: &str) -> Vec<(u16, String)> {
     let text = format!("<sm_90, ptx 8.0> part p {{ {part} }}");
     let lexed = lex(&text).0;
-    let found = crate::check_parts(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
+    let found = crate::passes::pieces::check(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
     found.iter().map(|d| (d.code.number, text[lexed.bytes(d.span)].to_owned())).collect()
 }
 
@@ -355,15 +355,15 @@ fn constants_that_a_part_does_not_declare() {
         let text = format!("<sm_90, ptx 8.0> part p {{ {items} }}");
         let tokens = lex(&text).0.tokens;
         let header = crate::parse::parse_header(&tokens).1;
-        let mut found = crate::check_parts(&tokens, header..tokens.len(), Vec::new());
-        crate::hints::constants(&tokens, false, &mut found);
+        let mut found = crate::passes::pieces::check(&tokens, header..tokens.len(), Vec::new());
+        crate::passes::hints::constants(&tokens, false, &mut found);
         assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help], "{items}");
     }
     // the piece of a module sees no constant of a kernel
     let text = module(".inline f(.reg .b32 %x) { add.u32 %x, %x, N; }", "const N: u32 = 4; f!(%r1);");
     let tokens = lex(&text).0.tokens;
-    let mut found = crate::check_parts(&tokens, 0..tokens.len(), Vec::new());
-    crate::hints::constants(&tokens, false, &mut found);
+    let mut found = crate::passes::pieces::check(&tokens, 0..tokens.len(), Vec::new());
+    crate::passes::hints::constants(&tokens, false, &mut found);
     let help = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = N;` after the header";
     assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help]);
 }
@@ -392,8 +392,8 @@ type Place = (String, Vec<(String, String)>, Vec<String>);
 fn places(text: &str) -> Vec<Place> {
     let lexed = lex(text).0;
     let mut found = compiled(text).diagnostics;
-    let alone = crate::check_parts(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
-    crate::add_alone(&alone, &mut found);
+    let alone = crate::passes::pieces::check(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
+    crate::passes::pieces::add_alone(&alone, &mut found);
     crate::diag::show_uses(&alone, &mut found);
     let at = |span| text[lexed.bytes(span)].to_owned();
     let errors = found.into_iter().filter(|d| d.severity == crate::diag::Severity::Error);

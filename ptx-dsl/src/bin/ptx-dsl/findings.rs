@@ -5,17 +5,19 @@ use std::ops::Range;
 
 use annotate_snippets::Renderer;
 use ptx_dsl::build::rust_parts::{self, Parts, Used, UsedParts};
+use ptx_dsl::build::rust_source;
 use ptx_dsl::build::rust_source::Macros;
-use ptx_dsl::build::{closure, rust_source};
+use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::code;
-use ptx_dsl_frontend::diag::{Diagnostic, Severity, show_uses};
+use ptx_dsl_frontend::diag::{self, Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
-use ptx_dsl_frontend::span::Span;
+use ptx_dsl_frontend::parse::repeat::{expand, repeats};
+use ptx_dsl_frontend::passes::pieces;
+use ptx_dsl_frontend::session::{Input, Session, check_definitions};
+use ptx_dsl_frontend::source::closure;
 use ptx_dsl_frontend::token::{Tok, Token};
-use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints, reach};
 
 use crate::rust_types;
 use crate::shown::{Shown, Sources};
@@ -111,7 +113,7 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
     }
     let closure = of_rust && closure::bar(&lexed.tokens).is_some();
     if closure {
-        match closure::as_module(&lexed.tokens) {
+        match closure::as_module(&lexed.tokens, "kernel") {
             Ok((module, mut found)) => {
                 lexed.tokens = module;
                 diagnostics.append(&mut found);
@@ -152,44 +154,54 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
             rename(&mut lexed.tokens, begin, alias);
         }
     }
-    let compile = if of_rust { compile_rust_file } else { compile_at };
-    let mut compiled = if of_rust && rust_parts::defines_parts(&lexed.tokens[..own]) {
+    let compiled = if of_rust && rust_parts::defines_parts(&lexed.tokens[..own]) {
         // what the part uses stands before it, as in the macro, and is checked where it is defined
         let header = parse_header(&lexed.tokens).1;
         let used = lexed.tokens.len() - own;
         let mut tokens = lexed.tokens.clone();
         tokens[header..].rotate_right(used);
-        diagnostics.append(&mut beside_part(&lexed.tokens[..own]));
-        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len(), Vec::new()), ..Compiled::default() }
+        let found = check_definitions(&lexed.tokens[..own], &tokens, header + used..tokens.len(), Vec::new());
+        diagnostics.extend(found);
+        Compiled::default()
     } else {
-        compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
-    };
-    if let Some(entry) = request.entry {
-        reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
-    }
-    let mut alone = Vec::new();
-    if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
-        if !closure {
-            let text = |span| sources.text(lexed.bytes(span)).to_owned();
-            rust_types::check(&mut compiled, &text);
-        }
+        let levels = levels::set(&request.levels);
+        let text = |span| sources.text(lexed.bytes(span)).to_owned();
+        let types = |compiled: &Compiled| rust_types::check(compiled, &text);
         let in_broken = |at: usize| seen.broken.iter().any(|part| part.contains(&at));
-        compiled.diagnostics.retain(|d| !in_broken(lexed.bytes(d.span).start));
-        errors_of_other_files(&mut compiled.diagnostics, (&lexed, own), &sources, &seen.checked);
-        if has_pieces(&lexed.tokens[..own]) {
-            alone = check_parts(&lexed.tokens, 0..own, Vec::new());
-            add_alone(&alone, &mut compiled.diagnostics);
+        let elsewhere = |found: &mut Vec<Diagnostic>| {
+            found.retain(|d| !in_broken(lexed.bytes(d.span).start));
+            errors_of_other_files(found, (&lexed, own), &sources, &seen.checked);
+        };
+        let session = Session {
+            in_rust: of_rust,
+            target: request.target,
+            version: request.version,
+            levels: &levels,
+            entry: request.entry,
+            types: (of_rust && !closure).then_some(&types as _),
+            elsewhere: of_rust.then_some(&elsewhere as _),
+            ..Session::default()
+        };
+        let expanded = (of_rust && repeats(&lexed.tokens)).then(|| expand(&lexed.tokens, lexed.ranges.len() as u32));
+        if let Some(expanded) = &expanded {
+            expanded.place_comments(&expanded.tokens, &mut notes);
         }
-    }
-    if of_rust {
-        hints::constants(&lexed.tokens, closure, &mut compiled.diagnostics);
-        show_uses(&alone, &mut compiled.diagnostics);
-    }
-    diagnostics.append(&mut compiled.diagnostics);
+        let mut compiled = session.compile(Input {
+            tokens: expanded.as_ref().map_or(&lexed.tokens, |expanded| &expanded.tokens),
+            expanded: expanded.as_ref(),
+            is_closure: closure,
+            notes,
+            own: of_rust.then_some(0..own),
+            hidden: Vec::new(),
+            found: std::mem::take(&mut diagnostics),
+        });
+        diagnostics = std::mem::take(&mut compiled.diagnostics);
+        compiled
+    };
     if !missing.is_empty() {
         diagnostics.retain(does_not_depend_on_parts);
         diagnostics.extend(missing);
-        levels::apply(&set(&request.levels), &mut diagnostics);
+        levels::apply(&levels::set(&request.levels), &mut diagnostics);
         let out = Outcome { incomplete: 1, broken: true, ..Outcome::default() };
         return rendered(diagnostics, out, (&sources, &lexed), request);
     }
@@ -210,7 +222,7 @@ pub fn rendered(
     request: &Request,
 ) -> Outcome {
     diagnostics.retain(|d| !request.quiet || d.severity == Severity::Error);
-    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+    diag::sort(&mut diagnostics);
     if diagnostics.is_empty() {
         return out;
     }
@@ -229,11 +241,6 @@ pub fn rendered(
     out
 }
 
-/// Levels as the front end takes them.
-pub fn set(levels: &[(levels::Level, levels::Selector)]) -> Vec<levels::SetLevel> {
-    levels.iter().map(|&(level, of)| levels::SetLevel { level, of, span: Span::default() }).collect()
-}
-
 /// Errors in the parts of other files do not depend on their uses if the part by itself has them. If the other file is checked, they are
 /// reported there; otherwise here, once. `own`: so many tokens are those of the module.
 fn errors_of_other_files(
@@ -246,9 +253,9 @@ fn errors_of_other_files(
     if !found.iter().any(|d| other(d).is_some()) {
         return;
     }
-    let mut alone = check_parts(&lexed.tokens, own..lexed.tokens.len(), Vec::new());
+    let mut alone = pieces::check(&lexed.tokens, own..lexed.tokens.len(), Vec::new());
     alone.retain(|d| other(d).is_some());
-    add_alone(&alone, found);
+    pieces::add_alone(&alone, found);
     found.retain(|d| {
         let same = |known: &Diagnostic| (known.code, known.span) == (d.code, d.span);
         !other(d).is_some_and(|file| checked.iter().any(|name| name == file)) || !alone.iter().any(same)

@@ -14,7 +14,7 @@ use ptx_dsl_frontend::parse::parse_file_options;
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
 
-use crate::findings::{Outcome, Request, findings, rendered, set};
+use crate::findings::{Outcome, Request, findings, rendered};
 use crate::input::{Input, is_rust};
 use crate::library::Library;
 use crate::shown::Sources;
@@ -66,7 +66,7 @@ pub fn outcome(file: &Input, text: &str, library: &Library, request: &Request) -
 fn at_bytes(found: Diagnostic, at: Range<usize>, (name, text): (&str, &str), request: &Request) -> Outcome {
     let lexed = Lexed { ranges: vec![at], ..Lexed::default() };
     let mut found = vec![Diagnostic { span: Span::token(0), ..found }];
-    levels::apply(&set(&request.levels), &mut found);
+    levels::apply(&levels::set(&request.levels), &mut found);
     rendered(found, Outcome::default(), (&Sources::new(name, text), &lexed), request)
 }
 

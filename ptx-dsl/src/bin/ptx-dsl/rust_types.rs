@@ -4,12 +4,11 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use ptx_dsl_codegen::RustType;
 use ptx_dsl_codegen::rust_types::{other_elements, wrong_types};
 use ptx_dsl_frontend::Compiled;
-use ptx_dsl_frontend::diag::sort;
-use ptx_dsl_frontend::levels;
+use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::span::Span;
 
-/// Adds what is wrong with the types. `text`: the text of a type; empty if a repetition made it.
-pub fn check(compiled: &mut Compiled, text: &dyn Fn(Span) -> String) {
+/// Finds what is wrong with the types. `text`: the text of a type; empty if a repetition made it.
+pub fn check(compiled: &Compiled, text: &dyn Fn(Span) -> String) -> Vec<Diagnostic> {
     let ty = |span| match text(span) {
         unknown if unknown.is_empty() => Some(RustType::Value(TokenStream::new())),
         text => rust_type(text.parse().ok()?),
@@ -20,13 +19,11 @@ pub fn check(compiled: &mut Compiled, text: &dyn Fn(Span) -> String) {
             RustType::Slice { element, .. } => path_end(element),
             _ => None,
         });
-        levels::apply(&compiled.ast.levels, &mut found);
     }
     found.append(&mut wrong_types(&compiled.hir, &ty));
-    compiled.diagnostics.append(&mut found);
-    sort(&mut compiled.diagnostics);
     // the spans of the next file begin at 0
     proc_macro2::extra::invalidate_current_thread_spans();
+    found
 }
 
 /// A type, as far as the macros tell types apart.

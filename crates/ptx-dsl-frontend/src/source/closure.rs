@@ -1,12 +1,10 @@
-//! The expression form as a module, for checks without rustc: `|x: &[f32], n: u32| { ... }` becomes an `.entry` with these parameters.
+//! The expression form as a module: `|x: &[f32], n: u32| { ... }` becomes an `.entry` with these parameters.
 
-use ptx_dsl_frontend::closure as errors;
-use ptx_dsl_frontend::diag::Diagnostic;
-use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::token::{Tok, Token};
+mod errors;
 
-/// The kernel's name in the module. The macro makes one of its place.
-const NAME: &str = "kernel";
+use crate::diag::Diagnostic;
+use crate::parse::parse_header;
+use crate::token::{Tok, Token};
 
 /// Where the bar of the parameters is, if the tokens are in expression form: after the header, and `use` of parts.
 pub fn bar(tokens: &[Token]) -> Option<usize> {
@@ -20,11 +18,11 @@ pub fn bar(tokens: &[Token]) -> Option<usize> {
     (tokens.get(at)?.kind == Tok::Punct('|')).then_some(at)
 }
 
-/// The same kernel as an item, and errors in its parameters. Its tokens have the numbers of those that they come from.
+/// The kernel as an item of this name, and errors in its parameters. Its tokens have the numbers of those that they come from.
 ///
 /// # Errors
 /// It is not a kernel.
-pub fn as_module(tokens: &[Token]) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<Diagnostic>> {
+pub fn as_module(tokens: &[Token], name: &str) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Some(bar) = bar(tokens) else { return Err(Vec::new()) };
     let (mut found, mut header) = (Vec::new(), bar);
     if is_word(tokens.get(bar.wrapping_sub(1)), "move") {
@@ -43,8 +41,9 @@ pub fn as_module(tokens: &[Token]) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<
     };
     let mut out = tokens[..header].to_vec();
     let id = tokens[bar].id;
+    dotted(&mut out, "visible", id);
     dotted(&mut out, "entry", id);
-    out.push(made(Tok::Word(NAME.into()), id, false));
+    out.push(made(Tok::Word(name.to_owned()), id, false));
     out.push(made(Tok::Punct('('), id, false));
     let mut rest = &tokens[bar + 1..close];
     while !rest.is_empty() {
@@ -217,12 +216,12 @@ fn is_word(token: Option<&Token>, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_dsl_frontend::compile_rust_file;
-    use ptx_dsl_frontend::lex::lex;
+    use crate::compile_rust_file;
+    use crate::lex::lex;
 
     /// The printed module, or the codes of the errors.
     fn module(text: &str) -> Option<Result<String, Vec<u16>>> {
-        let (tokens, mut found) = match as_module(&lex(text).0.tokens) {
+        let (tokens, mut found) = match as_module(&lex(text).0.tokens, "kernel") {
             Ok(module) => module,
             Err(found) if found.is_empty() => return None,
             Err(found) => return Some(Err(found.iter().map(|d| d.code.number).collect())),
@@ -237,7 +236,7 @@ mod tests {
     fn closures_are_kernels() {
         let text = module("<sm_90, ptx 8.0> |x: &[half::f16], y: &mut [Complex<f32>], n: u32,| .maxntid 256 { ret; }");
         let text = text.unwrap().unwrap();
-        let wanted = "\n.entry kernel(
+        let wanted = "\n.visible .entry kernel(
     .param .u64 .ptr .global .align 2 x,
     .param .u64 .ptr .global .align 1 y,
     .param .u32 n

@@ -1,0 +1,3 @@
+//! Readers of sources other than PTX: they make tokens of PTX from them.
+
+pub mod closure;
