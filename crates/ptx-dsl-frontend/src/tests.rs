@@ -19,6 +19,7 @@ mod helps;
 mod matrix;
 mod notes;
 mod pieces;
+mod session;
 mod tcgen05;
 mod texture;
 mod verdicts;

@@ -4,11 +4,10 @@
 //! All errors of a module are reported. A broken statement is skipped to its `;` or to the `}` that ends its block, so it
 //! causes one report only.
 
-use crate::ast::{Function, Module, Word};
+use crate::ast::{Module, Word};
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::{Tok, Token};
-use ptx_dsl_isa::constant::Constants;
 
 mod arguments;
 mod c;
@@ -56,16 +55,6 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     module.instrs = parser.instrs;
     module.constants = parser.scope.constants;
     (module, parser.diags)
-}
-
-/// Parses what follows the parameters of the expression form, performance directives and `{ ... }` or its statements alone, into
-/// `function`, and counts its instructions. `scope`: the constants of the header.
-pub fn parse_closure(tokens: &[Token], scope: Scope, function: &mut Function) -> (u32, Constants, Vec<Diagnostic>) {
-    let mut parser = Parser::new(tokens, 0);
-    parser.scope = scope;
-    parser.in_rust = true;
-    parser.closure(function);
-    (parser.instrs, parser.scope.constants, parser.diags)
 }
 
 /// Is it nothing but digits, or nothing?

@@ -24,6 +24,11 @@ pub fn bar(tokens: &[Token]) -> Option<usize> {
 /// It is not a kernel.
 pub fn as_module(tokens: &[Token], name: &str) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Some(bar) = bar(tokens) else { return Err(Vec::new()) };
+    let wrong = parse_header(tokens).2;
+    if wrong.iter().any(|d| d.span.last + 1 >= tokens[bar].id) {
+        // the header does not end before the kernel
+        return Err(wrong);
+    }
     let (mut found, mut header) = (Vec::new(), bar);
     if is_word(tokens.get(bar.wrapping_sub(1)), "move") {
         header = bar - 1;
@@ -63,8 +68,7 @@ pub fn as_module(tokens: &[Token], name: &str) -> Result<(Vec<Token>, Vec<Diagno
     let id = tokens[close].id;
     out.push(made(Tok::Punct(')'), id, false));
     let body = &tokens[close + 1..];
-    // statements without braces; directives before them may end in `;`
-    let alone = body.last().is_none_or(|last| last.kind != Tok::Punct('}')) || begins_declaration(body);
+    let alone = !has_braces(body);
     if alone {
         out.push(made(Tok::Punct('{'), id, false));
     }
@@ -75,9 +79,29 @@ pub fn as_module(tokens: &[Token], name: &str) -> Result<(Vec<Token>, Vec<Diagno
     Ok((out, found))
 }
 
+/// Is it a body in braces, maybe after directives of the kernel? Otherwise it is the statements alone.
+fn has_braces(body: &[Token]) -> bool {
+    let is = |token: Option<&Token>, c| token.is_some_and(|token| token.kind == Tok::Punct(c));
+    let mut depth = 0u32;
+    match () {
+        _ if !is(body.last(), '}') || begins_declaration(body) => false,
+        _ if is(body.first(), '.') => true,
+        // `{ ... } { ... }` is two blocks
+        _ if is(body.first(), '{') => {
+            let close = body.iter().position(|token| {
+                depth += u32::from(token.kind == Tok::Punct('{'));
+                depth = depth.saturating_sub(u32::from(token.kind == Tok::Punct('}')));
+                depth == 0
+            });
+            close.is_none_or(|close| close + 1 == body.len())
+        }
+        _ => false,
+    }
+}
+
 /// Does a declaration begin here, and no directive of the kernel?
 fn begins_declaration(tokens: &[Token]) -> bool {
-    let declared = ["reg", "shared", "local", "param", "const", "global", "loc", "pragma"];
+    let declared = ["reg", "shared", "local", "param", "const", "global", "loc", "loc_intermediate"];
     tokens.first().is_some_and(|dot| dot.kind == Tok::Punct('.'))
         && declared.iter().any(|word| is_word(tokens.get(1), word))
 }
@@ -277,8 +301,40 @@ mod tests {
         ] {
             assert_eq!(module(&format!("<sm_90, ptx 8.0> {wrong} {read}")), Some(Err(codes.into())), "{wrong}");
         }
+        let unclosed = module("<sm_90, ptx 8.0 |n: u32| { ret; }");
+        assert_eq!(unclosed, Some(Err(vec![110])));
         // what is wrong in the body is said too
         assert_eq!(module("<sm_90, ptx 8.0> |n| { ld.param.u32 %r, [n]; ret; }"), Some(Err(vec![151, 401])));
         assert_eq!(module("<sm_90, ptx 8.0> .visible .entry k() { ret; }"), None);
+    }
+
+    #[test]
+    fn bodies_with_and_without_braces() {
+        let printed = |body: &str| module(&format!("<sm_90, ptx 8.0> || {body}"));
+        let kernel = |body: &str| {
+            let text = printed(body).unwrap().unwrap_or_else(|codes| panic!("{body}: {codes:?}"));
+            text.split_once(")\n").unwrap_or(("", &text)).1.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        for (body, wanted) in [
+            ("{ ret; }", "{ ret; }"),
+            ("ret; exit;", "{ ret; exit; }"),
+            ("{ ret; } { exit; }", "{ { ret; } { exit; } }"),
+            ("ret; { ret; }", "{ ret; { ret; } }"),
+            (".reg .b32 x; { ret; }", "{ .reg .b32 x; { ret; } }"),
+            ("", "{ }"),
+            ("{}", "{ }"),
+            (".maxntid 256 .minnctapersm 2 { ret; }", ".maxntid 256 .minnctapersm 2 { ret; }"),
+            (
+                ".reqntid 8, 8 .maxnreg 64 .pragma \"nounroll\"; { ret; exit; }",
+                ".reqntid 8, 8 .maxnreg 64 .pragma \"nounroll\"; { ret; exit; }",
+            ),
+        ] {
+            assert!(kernel(body).ends_with(wanted), "{body}: {}", kernel(body));
+        }
+        for (body, code) in
+            [(".maxntdi 256 .maxnreg 64 { ret; }", 114), (".target sm_90 { ret; }", 115), (".maxntid 3 ret;", 115)]
+        {
+            assert_eq!(printed(body), Some(Err(vec![code])), "{body}");
+        }
     }
 }

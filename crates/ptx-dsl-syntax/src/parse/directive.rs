@@ -76,11 +76,6 @@ pub(super) fn at_module(name: &str) -> bool {
     MODULE.contains(&name) || name == "shared" || name == "tex"
 }
 
-/// Can a directive of this name occur inside a function, and not before its body?
-pub(super) fn in_body(name: &str) -> bool {
-    BODY.contains(&name) && !FUNCTION.contains(&name)
-}
-
 impl Parser<'_> {
     /// The directive here, with its `;` if it has one.
     pub(super) fn directive(&mut self, name: &str, place: Place) -> Res<Directive> {

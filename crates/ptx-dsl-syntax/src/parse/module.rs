@@ -3,7 +3,7 @@
 use super::directive::{self, Place};
 use super::header::{architecture, is_architecture};
 use super::{Parser, Res, errors};
-use crate::ast::{Function, Item, Module, Stmt, VarDecl, Word};
+use crate::ast::{Function, Item, Module, VarDecl, Word};
 use crate::span::Span;
 use crate::token::Tok;
 
@@ -425,62 +425,5 @@ impl Parser<'_> {
                 return Err(super::Stop);
             }
         }
-    }
-
-    /// What follows the parameters of the expression form: directives and the body, or a body without braces.
-    pub(super) fn closure(&mut self, function: &mut Function) {
-        function.entry = true;
-        if self.tokens.last().is_some_and(|t| t.kind == Tok::Punct('}')) && !self.starts_declaration() {
-            // Where a directive is broken, the next one or the body comes.
-            let _ = self.function_directives(function);
-        }
-        function.body = Some(self.whole_body());
-    }
-
-    /// Does a statement that begins with a dot follow?
-    fn starts_declaration(&self) -> bool {
-        self.begins_declaration() || self.dotted().is_some_and(directive::in_body)
-    }
-
-    /// The body of the expression form, with or without its braces.
-    fn whole_body(&mut self) -> Vec<Stmt> {
-        let mut out = Vec::new();
-        if self.is('{') && self.closes_at_end() {
-            let open = self.bump();
-            return self.body(open);
-        }
-        while self.peek().is_some() {
-            let before = self.pos;
-            if self.is('}') {
-                let (span, found) = (self.there(), self.found());
-                self.report(errors::stray_close(span, &found));
-                self.pos += 1;
-                continue;
-            }
-            self.unwinding = false;
-            self.statement(&mut out);
-            if self.pos == before {
-                self.pos += 1;
-            }
-        }
-        out
-    }
-
-    /// Is the `{` here closed by the last token? `{ ... } { ... }` is two blocks, not a body.
-    fn closes_at_end(&self) -> bool {
-        let mut open = 0u32;
-        for (i, t) in self.tokens[self.pos..].iter().enumerate() {
-            match t.kind {
-                Tok::Punct('{') => open += 1,
-                Tok::Punct('}') => {
-                    open = open.saturating_sub(1);
-                    if open == 0 {
-                        return self.pos + i + 1 == self.tokens.len();
-                    }
-                }
-                _ => {}
-            }
-        }
-        true
     }
 }

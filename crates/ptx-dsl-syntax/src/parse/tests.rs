@@ -313,56 +313,6 @@ fn headers() {
 }
 
 #[test]
-fn bodies() {
-    for (text, statements, instrs) in
-        [("{ ret; }", 1, 1), ("ret; exit;", 2, 2), ("{ ret; } { exit; }", 2, 2), ("", 0, 0), ("{}", 0, 0)]
-    {
-        let (function, count, diags) = closure(text);
-        assert!(diags.is_empty(), "{text}: {diags:?}");
-        assert_eq!((function.body.map(|b| b.len()), count), (Some(statements), instrs), "{text}");
-    }
-}
-
-/// What follows the parameters of the expression form.
-fn closure(text: &str) -> (Function, u32, Vec<Diagnostic>) {
-    let mut function = Function::default();
-    let (instrs, _, diags) = parse_closure(&lex(text).0.tokens, Default::default(), &mut function);
-    (function, instrs, diags)
-}
-
-#[test]
-fn directives_of_closures() {
-    let names = |f: &Function| f.directives.iter().map(|d| d.name.text.clone()).collect::<Vec<_>>();
-    for (text, directives, statements) in [
-        (".maxntid 256 .minnctapersm 2 { ret; }", &[".maxntid", ".minnctapersm"][..], 1),
-        (
-            ".reqntid 8, 8 .maxnreg 64 .reqnctapercluster 2, 1 .pragma \"x\"; { ret; exit; }",
-            &[".reqntid", ".maxnreg", ".reqnctapercluster", ".pragma"],
-            2,
-        ),
-        (".reg .b32 x; { ret; }", &[], 2),
-        (".loc 1 2 3 { ret; }", &[], 2),
-        ("ret; { ret; }", &[], 2),
-        (".shared .b32 x; ret;", &[], 2),
-    ] {
-        let (function, _, diags) = closure(text);
-        assert!(diags.is_empty(), "{text}: {diags:?}");
-        assert_eq!(names(&function), directives, "{text}");
-        assert_eq!(function.body.map(|b| b.len()), Some(statements), "{text}");
-    }
-    // An unknown one, two that stand elsewhere.
-    for (text, code, left) in [
-        (".maxntdi 256 .maxnreg 64 { ret; }", 114, &[".maxnreg"][..]),
-        (".target sm_90 { ret; }", 115, &[]),
-        (".maxntid 3 ret;", 115, &[]),
-    ] {
-        let (function, _, diags) = closure(text);
-        assert_eq!(diags.iter().map(|d| d.code.number).collect::<Vec<_>>(), [code], "{text}");
-        assert_eq!(names(&function), left, "{text}");
-    }
-}
-
-#[test]
 fn rust_types_are_spans() {
     let text = ".entry k(.param .u64 x: &mut [f32; 4], .param .u64 f: Map<fn(u32) -> u32, (u8, u8)>, .param .b8 s[16]: S) { ret; }";
     let (lexed, _) = lex(text);
