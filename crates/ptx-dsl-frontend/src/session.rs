@@ -11,6 +11,12 @@ use crate::token::Token;
 use crate::{Compiled, ast, compile_parsed, parsed, without_rust};
 use std::ops::Range;
 
+/// Finds mistakes in the Rust types of a module that was checked.
+pub type TypePass<'s> = &'s dyn Fn(&Compiled) -> Vec<Diagnostic>;
+
+/// Removes findings.
+pub type Filter<'s> = &'s dyn Fn(&mut Vec<Diagnostic>);
+
 /// What a session knows beside the tokens. The default is a file of PTX.
 #[derive(Clone, Copy, Default)]
 pub struct Session<'s> {
@@ -27,9 +33,9 @@ pub struct Session<'s> {
     /// Changes the module before it is checked.
     pub change: Option<&'s dyn Fn(&mut ast::Module)>,
     /// Finds mistakes in the Rust types of parameters.
-    pub types: Option<&'s dyn Fn(&Compiled) -> Vec<Diagnostic>>,
+    pub types: Option<TypePass<'s>>,
     /// Removes the findings that are reported elsewhere, such as those in a part with errors.
-    pub elsewhere: Option<&'s dyn Fn(&mut Vec<Diagnostic>)>,
+    pub elsewhere: Option<Filter<'s>>,
 }
 
 /// The tokens of a module.

@@ -309,6 +309,23 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_closure_never_panic() {
+        let text =
+            "<sm_90, ptx 8.0> move |x: &[f32], n: [u8; 4], f: Map<u8, (u8, u8)>| .maxntid 4 { { @p bra L; } L: }";
+        let tokens = lex(text).0.tokens;
+        for from in 0..tokens.len() {
+            for to in from..tokens.len() {
+                let without = [&tokens[..from], &tokens[to..]].concat();
+                for part in [&tokens[from..to], &without] {
+                    if let Ok((module, _)) = as_module(part, "k") {
+                        assert!(module.iter().all(|token| (token.id as usize) < tokens.len()));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn bodies_with_and_without_braces() {
         let printed = |body: &str| module(&format!("<sm_90, ptx 8.0> || {body}"));
         let kernel = |body: &str| {

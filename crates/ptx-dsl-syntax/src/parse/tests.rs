@@ -1,5 +1,5 @@
 use super::*;
-use crate::ast::{Expr, Function, Item, OperandKind, Stmt};
+use crate::ast::{Expr, Item, OperandKind, Stmt};
 use crate::lex::lex;
 use crate::print::{Printed, print, print_with_lines};
 use ptx_dsl_test_support::random::Random;
@@ -443,9 +443,6 @@ fn garbage_never_panics() {
         let (lexed, _) = lex(&text);
         let (module, _) = parse(&lexed.tokens);
         let once = print(&module, &|_| None);
-        let (_, instrs, diags) = closure(&text);
-        assert!(instrs as usize <= lexed.tokens.len());
-        assert!(diags.iter().all(|d| (d.span.last as usize) < lexed.ranges.len().max(1)));
         // What survives of a broken module still prints as PTX that parses the same.
         let (again, mut more) = parsed(&once);
         // A dot that stood alone in a section still does.
