@@ -161,7 +161,7 @@ impl fmt::Display for Message<'_> {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}{}", Message(self), Where(&self.kernel, self.at.as_ref()))?;
+        write!(f, "{}{}", Message(self), Where(&self.kernel, self.at.as_ref()))?;
         self.callers.iter().try_for_each(|call| call.called(f))?;
         match self.more_callers {
             0 => {}
@@ -225,7 +225,7 @@ impl fmt::Display for Fault {
         if let Some(replay) = &self.replay {
             write!(f, "\n  = help: to see it again: {replay}")?;
         }
-        self.others.iter().try_for_each(|other| write!(f, "\n\n{other}"))?;
+        self.others.iter().try_for_each(|other| write!(f, "\n\nerror: {other}"))?;
         match self.others.len() {
             0 => Ok(()),
             n => write!(f, "\n\nerror: {} findings in this launch of `{}`", n + 1, self.kernel),

@@ -25,7 +25,7 @@ pub mod observe;
 pub mod api;
 
 pub use api::buffer::{Buffer, Strided, StridedError};
-pub use api::engine::Engine;
+pub use api::engine::{Engine, EngineError};
 
 pub use api::dump::dump;
 pub use api::host::{Explore, Explored, Host, Off, Report};
@@ -43,7 +43,7 @@ pub use engines::interpreter;
 pub use fault::{Fault, FaultKind};
 pub use kernel::{Flow, KernelInfo, Next, NotYet, Origins, ParamInfo, Pc, Site, Wait};
 pub use machine::Ctx;
-pub use machine::schedule::Schedule;
+pub use machine::schedule::{Schedule, ScheduleError};
 pub use memory::address::AddrSpace;
 pub use numerics::accumulation::Numerics;
 pub use numerics::lanes::{Lanes, Words};

@@ -45,6 +45,7 @@ pub mod rust_source;
 use rust_parts::NotFound;
 
 use crate::load::{Level, Module, Options, Selector, TextError};
+use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ pub struct Kernels {
     parts: Vec<PathBuf>,
 }
 
-/// The kernels cannot be written. `{:?}` prints the same as `{}`, for a `main` that returns it.
+/// The kernels cannot be written. `{:?}` prints the message with its cause, for a `main` that returns it.
 ///
 /// [Example](crate::build).
 #[non_exhaustive]
@@ -84,7 +85,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::File(path, e) => write!(f, "`{}`: {e}", path.display()),
+            Error::File(path, _) => write!(f, "cannot read or write `{}`", path.display()),
             Error::NoRust(path, reason) => write!(f, "`{}`: {reason}", path.display()),
             Error::NoModule(path) => write!(f, "`{}` has no `ptx!` in item form", path.display()),
             Error::SameName(a, b) => {
@@ -111,11 +112,19 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Display::fmt(self, f)?;
+        self.source().map_or(Ok(()), |cause| write!(f, ": {cause}"))
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::File(_, e) => Some(e),
+            _ => None,
+        }
+    }
+}
 
 impl Kernels {
     /// No files.

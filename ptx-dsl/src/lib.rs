@@ -181,7 +181,7 @@ pub mod argument {
 ///
 /// [Example](crate#schedules).
 pub mod explore {
-    pub use ptx_dsl_runtime::{Explore, Explored, Schedule};
+    pub use ptx_dsl_runtime::{Explore, Explored, Schedule, ScheduleError};
 }
 
 /// The parts of a [`Fault`]: its kind, the statement, the threads and the memory.
@@ -207,7 +207,8 @@ pub mod kernel {
 ///
 /// [Example](crate#launches).
 pub mod launch {
-    pub use ptx_dsl_runtime::launch::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, LaunchError, Progress};
+    pub use ptx_dsl_runtime::EngineError;
+    pub use ptx_dsl_runtime::launch::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Dimensions, LaunchError, Progress};
 }
 
 /// Tensor maps, as `cuTensorMapEncodeTiled` and similar functions make them.

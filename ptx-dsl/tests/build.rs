@@ -144,7 +144,12 @@ fn errors() {
     assert!(write("listed.rs", &parameter.replace("u64>", "u64 in [16]>")).is_ok());
     assert!(write("none.rs", "fn f() {}").unwrap_err().ends_with("none.rs` has no `ptx!` in item form"));
     assert!(write("no.rs", "fn f( {").unwrap_err().contains("no.rs`: this is not Rust"));
-    assert!(matches!(Kernels::new().file(out.join("missing.ptx")).write(&out), Err(Error::File(..))));
+    let error = Kernels::new().file(out.join("missing.ptx")).write(&out).unwrap_err();
+    let Error::File(path, cause) = &error else { panic!("{error}") };
+    assert_eq!((path, cause.kind()), (&out.join("missing.ptx"), std::io::ErrorKind::NotFound));
+    let source = std::error::Error::source(&error).expect("a cause").to_string();
+    assert_eq!(source, cause.to_string());
+    assert!(!error.to_string().contains(&source) && format!("{error:?}").ends_with(&source), "{error:?}");
     let twice = Kernels::new().file(file(&out, "k.ptx", TWICE)).file(out.join("k.rs"));
     assert!(matches!(twice.write(&out), Err(Error::Text(_))));
     let twice = twice.level(Level::Allow, Selector::Code(611));

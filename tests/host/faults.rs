@@ -43,7 +43,7 @@ fn out_of_bounds_names_the_statement_and_the_thread() {
     says(
         &report,
         &[
-            "error: access of 4 bytes at `d[8]` is out of bounds: it has 8 elements",
+            "access of 4 bytes at `d[8]` is out of bounds: it has 8 elements",
             "  --> tests/host/faults.rs:",
             "  = note: PTX ISA 5.1",
         ],
@@ -360,7 +360,7 @@ fn what_a_question_mark_shows_is_the_report() {
     says(
         &shown,
         &[
-            "error: access of 4 bytes at `d[1]` is out of bounds: it has 1 element",
+            "access of 4 bytes at `d[1]` is out of bounds: it has 1 element",
             "PTX line ",
             "`st.global.u32 [%a+4], %r;`",
             "faults.rs:",
@@ -369,7 +369,7 @@ fn what_a_question_mark_shows_is_the_report() {
     says(&shown, &["= thread (0, 0, 0) of CTA (0, 0, 0)", "= help: "]);
     let refused = format!("{:?}", run(2000).unwrap_err());
     assert!(
-        refused.starts_with("error: cannot launch `") && refused.ends_with("the limits are 1024, 1024 and 64"),
+        refused.starts_with("cannot launch `") && refused.ends_with("the limits are 1024, 1024 and 64"),
         "{refused}"
     );
     let fault = k.launch(&Host::new(), one(), (&mut [0u32],)).unwrap_err();

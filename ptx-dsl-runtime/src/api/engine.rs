@@ -20,3 +20,27 @@ impl fmt::Display for Engine {
         })
     }
 }
+
+/// Why a kernel cannot run on an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The host has a monitor.
+    #[error("a host with a monitor interprets all kernels")]
+    Monitor,
+    /// The host has a seed, a recording or a replay.
+    #[error("only the interpreter runs a schedule of a seed, a recording or a replay")]
+    Schedule,
+    /// The crate of the kernel has no compiled kernels.
+    #[error(
+        "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
+         of `ptx!`"
+    )]
+    DevelopmentBuild,
+    /// The image of the kernel has the format of another version of this crate.
+    #[error("its crate was built with another version of ptx-dsl")]
+    OtherVersion,
+    /// The kernel has no Rust type.
+    #[error("it was loaded at run time")]
+    LoadedAtRunTime,
+}

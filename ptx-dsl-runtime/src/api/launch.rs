@@ -8,9 +8,9 @@ mod unoptimised;
 pub use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT, Progress};
 pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
 pub use config::{Dim3, Launch};
-pub use error::{Error, LaunchError};
+pub use error::{Dimensions, Error, LaunchError};
 
-use crate::api::engine::Engine;
+use crate::api::engine::{Engine, EngineError};
 use crate::api::host::{Host, Options, Report};
 use crate::api::tensor_map::map::Borrowed;
 use crate::engines::compiled::{Compiled, Kernel};
@@ -54,24 +54,16 @@ fn code(
     let watched = options.monitor.is_some();
     let plain = !watched && options.takes_the_first();
     let wanted = if plain { options.wanted_engine() } else { options.engine };
-    let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
+    let missing = |engine, problem| Error::Engine { kernel: info.name.to_owned(), engine, problem };
     match (compiled, wanted) {
-        (_, Some(Engine::Compiled)) if watched => {
-            Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
-        }
-        (Some(_), Some(Engine::Compiled)) if !plain => {
-            Err(missing(Engine::Compiled, "only the interpreter runs a schedule of a seed, a recording or a replay"))
-        }
+        (_, Some(Engine::Compiled)) if watched => Err(missing(Engine::Compiled, EngineError::Monitor)),
+        (Some(_), Some(Engine::Compiled)) if !plain => Err(missing(Engine::Compiled, EngineError::Schedule)),
         (Some(code), Some(Engine::Compiled)) => Ok(Arc::new(code)),
         (Some(code), None) if plain => Ok(Arc::new(code)),
-        (None, Some(Engine::Compiled)) => Err(missing(
-            Engine::Compiled,
-            "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
-             of `ptx!`",
-        )),
+        (None, Some(Engine::Compiled)) => Err(missing(Engine::Compiled, EngineError::DevelopmentBuild)),
         (_, Some(Engine::Interpreted) | None) => {
-            let why = "its crate was built with another version of ptx-dsl";
-            let image = interpreter::decoded(info.image).ok_or_else(|| missing(Engine::Interpreted, why))?;
+            let other = || missing(Engine::Interpreted, EngineError::OtherVersion);
+            let image = interpreter::decoded(info.image).ok_or_else(other)?;
             Ok(image)
         }
     }
@@ -100,8 +92,8 @@ fn loaded(
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
     if options.engine == Some(Engine::Compiled) {
-        let why = "it was loaded at run time";
-        return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
+        let problem = EngineError::LoadedAtRunTime;
+        return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, problem });
     }
     run(info, image, options, launch, args)
 }

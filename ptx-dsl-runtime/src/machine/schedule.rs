@@ -11,7 +11,7 @@ pub use replay::Replay;
 pub use round_robin::RoundRobin;
 pub use seeded::Seeded;
 pub(crate) use source::ScheduleSource;
-pub use text::Schedule;
+pub use text::{Schedule, ScheduleError};
 
 /// The kind of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

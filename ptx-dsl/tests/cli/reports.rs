@@ -23,7 +23,7 @@ fn faults_for_programs() {
         "\"sides\":[{\"access\":\"store\",\"file\":\"run/faults.ptx\",\"line\":20,",
         "},{\"access\":\"store\",\"file\":",
         "\"section\":\"8.7.1\",\"help\":\"use atomic operations",
-        "\"replay\":\"--seed 0\",\"report\":\"error: data race: ",
+        "\"replay\":\"--seed 0\",\"report\":\"data race: ",
     ] {
         assert!(fault.contains(part), "{part}\n{fault}");
     }

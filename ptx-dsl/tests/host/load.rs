@@ -268,7 +268,7 @@ fn launches_that_do_not_fit() {
         error.to_string()
     };
     let launch = || Launch::grid(1);
-    let start = "error: cannot launch `k`: ";
+    let start = "cannot launch `k`: ";
     assert_eq!(shown(launch(), &mut []), format!("{start}0 arguments for 1 parameter: `x`"));
     let value = format!(
         "{start}argument 0 for `x` is a value, but the parameter is a pointer and wants a buffer, or eight zero bytes for null"

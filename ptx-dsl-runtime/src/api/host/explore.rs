@@ -145,7 +145,7 @@ impl<M> Host<M> {
     /// # Ok::<(), ptx_dsl_runtime::Error>(())
     /// ```
     pub fn schedule(self, text: &str) -> Result<Self, Error> {
-        let schedule = text.parse().map_err(|why| Error::Schedule { text: text.into(), why })?;
+        let schedule = text.parse().map_err(|problem| Error::Schedule { text: text.into(), problem })?;
         Ok(self.scheduled(schedule))
     }
 

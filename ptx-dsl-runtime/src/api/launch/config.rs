@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::api::launch::error::LaunchError;
+use crate::api::launch::error::{Dimensions, LaunchError};
 use crate::kernel::KernelInfo;
 #[cfg(doc)]
 use crate::machine::limits::DEFAULT_STEP_LIMIT;
@@ -141,9 +141,10 @@ impl Launch {
 
     pub(super) fn check(&self, info: &KernelInfo) -> Result<(), LaunchError> {
         let (cluster, block) = (self.cluster_dims(info), self.block_dims(info));
-        for (what, dims) in [("grid", self.grid), ("block", block), ("cluster", cluster)] {
+        let all = [(Dimensions::Grid, self.grid), (Dimensions::Block, block), (Dimensions::Cluster, cluster)];
+        for (of, dims) in all {
             if dims.contains(&0) {
-                return Err(LaunchError::Zero { what, dims });
+                return Err(LaunchError::Zero { of, dims });
             }
         }
         let [gx, gy, gz] = self.grid;

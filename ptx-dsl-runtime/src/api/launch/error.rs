@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use crate::api::engine::Engine;
+use crate::api::engine::{Engine, EngineError};
 use crate::fault::{At, Fault, Where};
+use crate::machine::schedule::ScheduleError;
 
-/// Why a launch failed. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
+/// Why a launch failed. `{}` includes the cause. `{:?}` prints the same report, for a `main` or a test that returns it.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The dimensions or arguments do not fit the kernel; nothing has run.
-    #[error("error: cannot launch `{kernel}`: {problem}")]
+    #[error("cannot launch `{kernel}`: {problem}")]
     Launch {
         /// name of the kernel
         kernel: String,
@@ -18,7 +19,7 @@ pub enum Error {
         problem: LaunchError,
     },
     /// The kernel uses an instruction that the host cannot run yet; nothing has run.
-    #[error("error: the host cannot run `{instruction}` yet: {why}{}", Where(kernel, at.as_deref()))]
+    #[error("the host cannot run `{instruction}` yet: {why}{}", Where(kernel, at.as_deref()))]
     NotYet {
         /// name of the kernel
         kernel: String,
@@ -30,35 +31,33 @@ pub enum Error {
         at: Option<Box<At>>,
     },
     /// The kernel cannot run on the engine that [`Host::engine`](crate::api::host::Host::engine) selects; nothing has run.
-    #[error("error: cannot run `{kernel}` on the {engine} engine: {why}")]
+    #[error("cannot run `{kernel}` on the {engine} engine: {problem}")]
     Engine {
         /// name of the kernel
         kernel: String,
         /// the engine
         engine: Engine,
         /// why it cannot
-        why: &'static str,
+        problem: EngineError,
     },
     /// The text is not a schedule ([`Host::schedule`](crate::api::host::Host::schedule)); nothing has run.
-    #[error("error: `{text}` is not a schedule: {why}")]
+    #[error("`{text}` is not a schedule: {problem}")]
     Schedule {
         /// the text
         text: String,
-        /// why not
-        why: String,
+        /// why it is none
+        problem: ScheduleError,
     },
-    /// An environment variable has an invalid value; nothing has run.
-    #[error("error: the environment variable `{name}` is `{value}`: {why}")]
-    Environment {
-        /// the variable
-        name: &'static str,
-        /// its value
+    /// The environment variable `PTX_DSL_SHARD` has an invalid value; nothing has run.
+    #[error(
+        "the environment variable `PTX_DSL_SHARD` is `{value}`: it wants the form `2/8`: the second of eight shards"
+    )]
+    Shard {
+        /// the value of the variable
         value: String,
-        /// what it should be
-        why: String,
     },
     /// The kernel did something undefined, or trapped.
-    #[error("{0}")]
+    #[error(transparent)]
     Fault(Box<Fault>),
 }
 
@@ -89,15 +88,37 @@ fn counted(given: usize, names: &[String]) -> String {
     }
 }
 
+/// What a launch gives dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dimensions {
+    /// The grid, in CTAs.
+    Grid,
+    /// A CTA, in threads.
+    Block,
+    /// A cluster, in CTAs.
+    Cluster,
+}
+
+impl fmt::Display for Dimensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Dimensions::Grid => "grid",
+            Dimensions::Block => "block",
+            Dimensions::Cluster => "cluster",
+        })
+    }
+}
+
 /// Why dimensions or arguments do not fit the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// A dimension is 0.
-    #[error("the {what} dimensions {dims:?} contain a zero")]
+    #[error("the {of} dimensions {dims:?} contain a zero")]
     Zero {
-        /// Grid, block or cluster
-        what: &'static str,
+        /// What has these dimensions
+        of: Dimensions,
         /// As launched
         dims: [u32; 3],
     },

@@ -45,26 +45,47 @@ impl fmt::Display for Schedule {
 /// The most decisions that a text may stand for.
 const MOST: usize = 1 << 24;
 
-impl FromStr for Schedule {
-    type Err = String;
+/// Why a text is not a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScheduleError {
+    /// What follows `seed` is not a number.
+    #[error("`{0}` is not a seed")]
+    Seed(String),
+    /// The format is not known.
+    #[error("it begins with none of `s1`, `t2` and `seed`: another version may have made it")]
+    Format,
+    /// The checksum is missing.
+    #[error("its end is missing")]
+    End,
+    /// The checksum is another one.
+    #[error("its checksum is wrong: a part is missing or changed")]
+    Checksum,
+    /// A part is not a decision.
+    #[error("`{0}` is not a decision")]
+    Decision(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleError> {
         let text = text.trim();
         if let Some(seed) = text.strip_prefix("seed") {
-            return seed.parse().map(Schedule::Seed).map_err(|_| format!("`{seed}` is not a seed"));
+            return seed.parse().map(Schedule::Seed).map_err(|_| ScheduleError::Seed(seed.to_owned()));
         }
         let steps = match text.split('_').next() {
             Some("s1") => true,
             Some("t2") => false,
-            _ => return Err("it begins with none of `s1`, `t2` and `seed`: another version may have made it".into()),
+            _ => return Err(ScheduleError::Format),
         };
-        let (body, sum) = text.rsplit_once('_').ok_or("its end is missing")?;
+        let (body, sum) = text.rsplit_once('_').ok_or(ScheduleError::End)?;
         if sum.len() != 3 || u32::from_str_radix(sum, 16) != Ok(checksum(body)) {
-            return Err("its checksum is wrong: a part is missing or changed".into());
+            return Err(ScheduleError::Checksum);
         }
         let mut decisions = Vec::new();
         for part in body.split('_').skip(1) {
-            let wrong = || format!("`{part}` is not a decision");
+            let wrong = || ScheduleError::Decision(part.to_owned());
             let (zeros, decision) = part.split_once('.').ok_or_else(wrong)?;
             let zeros: usize = if zeros.is_empty() { 0 } else { zeros.parse().map_err(|_| wrong())? };
             if zeros > MOST - decisions.len().min(MOST) {
@@ -105,15 +126,15 @@ mod tests {
     fn wrong_texts_are_refused_with_a_reason() {
         let text = Schedule::Steps(vec![0, 0, 3, 1]).to_string();
         let of = |text: &str| text.parse::<Schedule>().unwrap_err();
-        assert!(of(&text.replace("2.3", "2.4")).contains("checksum"));
-        assert!(of(&text[..text.len() - 1]).contains("checksum"));
-        assert!(of("s9_000").contains("another version"));
-        assert!(of("").contains("another version"));
-        assert!(of("s1").contains("end is missing"));
-        assert!(of("seedx").contains("not a seed"));
+        assert_eq!(of(&text.replace("2.3", "2.4")), ScheduleError::Checksum);
+        assert_eq!(of(&text[..text.len() - 1]), ScheduleError::Checksum);
+        assert_eq!(of("s9_000"), ScheduleError::Format);
+        assert_eq!(of(""), ScheduleError::Format);
+        assert_eq!(of("s1"), ScheduleError::End);
+        assert_eq!(of("seedx"), ScheduleError::Seed("x".to_owned()));
         let body = "s1_99999999999.1";
-        assert!(of(&format!("{body}_{:03x}", checksum(body))).contains("not a decision"));
+        assert_eq!(of(&format!("{body}_{:03x}", checksum(body))), ScheduleError::Decision("99999999999.1".to_owned()));
         let body = "s1_1";
-        assert!(of(&format!("{body}_{:03x}", checksum(body))).contains("not a decision"));
+        assert_eq!(of(&format!("{body}_{:03x}", checksum(body))), ScheduleError::Decision("1".to_owned()));
     }
 }

@@ -134,7 +134,7 @@ fn launches_that_do_not_fit() {
         other => panic!("{other:?}"),
     };
     let of = |l: Launch| problem(run::<Mirror>(&Host::new(), l, &mut [0]));
-    assert!(matches!(of(Launch::grid(0)), LaunchError::Zero { what: "grid", .. }));
+    assert!(matches!(of(Launch::grid(0)), LaunchError::Zero { of: Dimensions::Grid, .. }));
     assert_eq!(of(Launch::grid(1).block((33, 32))), LaunchError::TooManyThreads(1056));
     assert_eq!(of(Launch::grid(1).block((1, 1, 65))), LaunchError::BlockTooLong([1, 1, 65]));
     assert_eq!(of(Launch::grid(32).cluster(32)), LaunchError::ClusterTooLarge(32));

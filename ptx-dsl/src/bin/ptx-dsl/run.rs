@@ -132,12 +132,12 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
         Err(ptx_dsl::Error::Fault(fault)) => {
             match json {
                 true => crate::write_out(&json::faults(&fault)),
-                false => crate::write_err(&format!("{fault}\n")),
+                false => crate::write_err(&format!("error: {fault}\n")),
             }
             (FAULT, matches.get_flag("keep"))
         }
         Err(error) => {
-            crate::write_err(&format!("{error}\n"));
+            crate::write_err(&format!("error: {error}\n"));
             (if matches!(error, ptx_dsl::Error::Launch { .. }) { FAILED } else { FAULT }, false)
         }
     };

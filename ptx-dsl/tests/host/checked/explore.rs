@@ -458,7 +458,7 @@ fn the_message_of_a_failed_test_is_enough() {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).unwrap_err();
     let text = panic.downcast_ref::<String>().unwrap();
     for part in [
-        "error: `trap` executed",
+        "`trap` executed",
         "PTX line",
         "= schedule: warp 0 of CTA (",
         "= then warp 0 of CTA (",

@@ -288,7 +288,7 @@ fn races_have_two_places_and_name_the_variable() {
     let [report] = found[..] else { panic!("{report}") };
     // thread 0 loads what thread 32 has stored there
     let message =
-        "error: data race: nothing orders this load of 4 bytes at byte 128 of `buf` (shared address 0x90) and a store";
+        "data race: nothing orders this load of 4 bytes at byte 128 of `buf` (shared address 0x90) and a store";
     let own = format!("PTX line {}: `ld.shared.u32 %v, [%r];`\n  --> /home/me/k.cu:63\n", line("loads", 0));
     for part in [message, &own, "= the earlier store: `st.shared.u32 [%r], %t;` at PTX line", ", /home/me/k.cu:62:9\n"]
     {
@@ -367,7 +367,7 @@ fn message(variables: &str, body: &str) -> String {
 #[test]
 fn variables_and_elements_are_named() {
     let race = |place: &str| {
-        format!("error: data race: nothing orders this store of 4 bytes at {place} and a store of another thread")
+        format!("data race: nothing orders this store of 4 bytes at {place} and a store of another thread")
     };
     // static shared memory has 16 bytes
     let (dynamic, other) =
@@ -382,15 +382,15 @@ fn variables_and_elements_are_named() {
         ".local .align 4 .b8 first[16]; .local .align 4 .b8 second[16];",
         "st.local.u32 [first], 0; ld.local.u32 %v, [second+4]; st.global.u32 [%x], %v;",
     );
-    assert_eq!(local, "error: read of byte 4 of `second` (local address 0x14), which nothing has written");
+    assert_eq!(local, "read of byte 4 of `second` (local address 0x14), which nothing has written");
     assert_eq!(
         message("", "mov.u32 %r, bar; mbarrier.arrive.shared.b64 _, [%r];"),
-        "error: `bar` (shared address 0x8) holds no mbarrier object: it was never initialised, or it was invalidated"
+        "`bar` (shared address 0x8) holds no mbarrier object: it was never initialised, or it was invalidated"
     );
     // of the second lane
     assert_eq!(
         message("", "mbarrier.init.shared.b64 [bar], 1;"),
-        "error: `mbarrier.init` over a live mbarrier object, `bar` (shared address 0x8)"
+        "`mbarrier.init` over a live mbarrier object, `bar` (shared address 0x8)"
     );
 }
 

@@ -62,7 +62,7 @@ fn the_report() {
     };
     let report = fault.to_string();
     let lines: Vec<_> = report.lines().map(str::trim).collect();
-    assert!(lines[0].starts_with("error: read of byte 0 of `s` (local address 0x"), "{report}");
+    assert!(lines[0].starts_with("read of byte 0 of `s` (local address 0x"), "{report}");
     assert!(lines[1].ends_with(": `ld.local.u32 %r2, [%d0];`"), "{report}");
     assert!(lines.iter().any(|line| line.starts_with("= `%r2` is stored to global memory by `st.global")));
     assert!(!report.contains("registers:"), "those of the store are not those of the load: {report}");

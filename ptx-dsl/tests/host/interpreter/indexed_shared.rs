@@ -224,8 +224,8 @@ trait RunOn {
 impl<M> RunOn for Host<M> {
     fn run_on(&self, kernel: &Kernel, index: impl Fn(usize) -> u32) -> Result<[Vec<u32>; 2], String> {
         let mut data = Data::new(index);
-        let without_names = |line: &str| match line.starts_with("error: access of ") {
-            true => "error: an access\n".to_owned(),
+        let without_names = |line: &str| match line.starts_with("access of ") {
+            true => "an access\n".to_owned(),
             false => format!("{line}\n"),
         };
         data.run(kernel, self).map_err(|error| error.to_string().lines().map(without_names).collect::<String>())?;

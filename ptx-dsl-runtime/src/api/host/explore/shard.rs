@@ -9,20 +9,13 @@ pub(super) struct Shard {
     of: u64,
 }
 
-/// The environment variable.
-const NAME: &str = "PTX_DSL_SHARD";
-
 impl Shard {
     pub const ALL: Shard = Shard { nth: 0, of: 1 };
 
     /// Reads the environment variable `PTX_DSL_SHARD`, such as `2/8`.
     pub fn of_environment() -> Result<Shard, Error> {
-        match std::env::var(NAME) {
-            Ok(text) => Shard::parse(&text).ok_or_else(|| Error::Environment {
-                name: NAME,
-                value: text,
-                why: "it wants the form `2/8`: the second of eight shards".into(),
-            }),
+        match std::env::var("PTX_DSL_SHARD") {
+            Ok(text) => Shard::parse(&text).ok_or(Error::Shard { value: text }),
             Err(_) => Ok(Shard::ALL),
         }
     }

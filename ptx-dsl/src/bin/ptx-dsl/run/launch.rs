@@ -71,7 +71,7 @@ fn trace_again(
     let Prepared { host, launch, .. } = prepared(Host::trace(), matches, kernel)?;
     let host = host.print_bytes(|_| {});
     let host = match schedule {
-        Some(schedule) => host.schedule(&schedule.to_string()).map_err(|e| without_level(&e))?,
+        Some(schedule) => host.schedule(&schedule.to_string()).map_err(|e| e.to_string())?,
         None => host,
     };
     // it fails as before, or goes on after a finding that only a checked host has
@@ -147,7 +147,7 @@ fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Resu
         host = host.seed(*seed);
     }
     if let Some(text) = matches.get_one::<String>("schedule") {
-        host = host.schedule(text).map_err(|e| without_level(&e))?;
+        host = host.schedule(text).map_err(|e| e.to_string())?;
     }
     if let Some(clusters) = matches.get_one::<u64>("resident") {
         host = host.resident_clusters(usize::try_from(*clusters).unwrap_or(usize::MAX));
@@ -207,7 +207,7 @@ fn on_with<M>(
     if let (Err(_), Some(initial), Some(schedule)) = (&result, initial, &schedule) {
         // shorter schedules were tried after the one that failed
         *values = initial;
-        let host = host.clone().print_bytes(|_| {}).schedule(&schedule.to_string()).map_err(|e| without_level(&e))?;
+        let host = host.clone().print_bytes(|_| {}).schedule(&schedule.to_string()).map_err(|e| e.to_string())?;
         let _ = runs.once(&host, values);
     }
     let result = match result {
@@ -233,12 +233,6 @@ fn allows(matches: &ArgMatches, code: &Code) -> Result<bool, String> {
 fn level(matches: &ArgMatches, code: &Code) -> Result<Option<Level>, String> {
     let levels = check::levels(matches)?;
     Ok(levels.iter().rev().find(|(_, of)| *of == Selector::Code(code.number)).map(|(level, _)| *level))
-}
-
-/// An error as the end of a line that begins with its level.
-fn without_level(error: &Error) -> String {
-    let text = error.to_string();
-    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
 fn volume(dims: [u32; 3]) -> u64 {
