@@ -77,11 +77,6 @@ pub fn may_be_global(i: &Instr) -> bool {
     i.has(q::global) || !names_space(i)
 }
 
-/// Does it order memory accesses, or may another thread observe it?
-pub fn is_strong(i: &Instr) -> bool {
-    i.has_any(&[q::volatile, q::relaxed, q::acquire, q::release, q::mmio])
-}
-
 /// The number of the barrier, if all threads of the CTA take part in it.
 pub fn cta_barrier(i: &Instr) -> Option<u32> {
     if (i.entry.effects.barrier, i.entry.effects.meeting) != (Barrier::Cta, Meeting::Both) || i.pred.is_some() {

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use crate::constant::{ConstId, Constants, Count};
 use crate::isa::entry;
 use crate::isa::memory::Access;
+use crate::meaning::order::Order;
 use crate::opcode::Entry;
 use crate::origin::Origins;
 use crate::qualifier::Qualifier;
@@ -343,6 +344,11 @@ impl Instr {
             span,
             words: Vec::new(),
         }
+    }
+
+    /// How it orders memory accesses.
+    pub fn order(&self) -> Order {
+        Order::of(self.entry, |qualifier| self.has(qualifier))
     }
 
     /// Where the qualifier stands; the whole instruction if it is not written.

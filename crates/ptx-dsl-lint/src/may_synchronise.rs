@@ -30,7 +30,7 @@ pub(crate) fn may_synchronise_warps(i: &Instr) -> bool {
         || effects.control == Control::Call
         || matches!(i.opcode, op::cp_async_mbarrier_arrive | op::griddepcontrol)
         || value_access(i).is_atomic()
-        || strong(i)
+        || i.order().is_strong()
 }
 
 /// May the instruction synchronise threads of the CTA, or tell them of a phase?
@@ -55,7 +55,7 @@ pub(crate) fn may_wait_for_cta(i: &Instr) -> bool {
         || effects.tensor == Tensor::Alloc
         || i.opcode == op::griddepcontrol
         || value_access(i) == MemoryOp::Atomic
-        || (value_access(i) == MemoryOp::Load && strong(i))
+        || (value_access(i) == MemoryOp::Load && i.order().is_strong())
 }
 
 /// May the instruction tell another CTA of the cluster that something is done?
@@ -72,17 +72,12 @@ pub(crate) fn may_signal_cta(i: &Instr) -> bool {
         || i.opcode == op::cp_async_mbarrier_arrive
         || asynchronous
         || access.is_atomic()
-        || (access != MemoryOp::None && strong(i))
+        || (access != MemoryOp::None && i.order().is_strong())
 }
 
 /// Is it a load that may read what another thread has just written?
 fn reads_strongly(i: &Instr) -> bool {
-    value_access(i) == MemoryOp::Load && i.has_any(&[q::acquire, q::relaxed, q::volatile])
-}
-
-/// Is the access a strong operation?
-pub(crate) fn strong(i: &Instr) -> bool {
-    i.has_any(&[q::volatile, q::relaxed, q::acquire, q::release, q::mmio])
+    value_access(i) == MemoryOp::Load && i.order().is_strong()
 }
 
 /// May the instruction let a thread of a CTA of `threads` threads see what another thread initialised?

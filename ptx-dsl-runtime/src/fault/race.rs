@@ -2,7 +2,7 @@
 
 use super::words::id;
 use super::{At, EarlyPhase, Object, Strength, ThreadId, TooWeak};
-use ptx_dsl_isa::scope::Scope;
+use ptx_dsl_isa::meaning::order::Scope;
 use std::borrow::Cow;
 use std::fmt;
 

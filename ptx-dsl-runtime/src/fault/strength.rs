@@ -1,7 +1,7 @@
 //! Races between an access that is strong and one that is not: locks, flags, compare-and-swap loops.
 
 use super::Race;
-use ptx_dsl_isa::scope::Scope;
+use ptx_dsl_isa::meaning::order::Scope;
 
 /// How strong the accesses of a race are, if both are loads, stores or atomic operations of threads: a weak one has no scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

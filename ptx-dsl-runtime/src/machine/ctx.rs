@@ -21,7 +21,7 @@ use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
 use crate::numerics::simd::InstructionSet;
-use crate::observe::monitor::order::Order;
+use crate::observe::monitor::Order;
 use crate::observe::probe::Monitored;
 
 /// The machine, as seen by the region that runs on it.

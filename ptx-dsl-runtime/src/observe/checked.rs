@@ -232,7 +232,7 @@ impl Monitor for Checked {
             Sync::ClusterArrive => {
                 if let Some(warp) = self.threads.of(who) {
                     let published = warp.publish(who.lanes);
-                    self.barriers.cluster_arrive(who, order.release, published);
+                    self.barriers.cluster_arrive(who, order.releases(), published);
                 }
                 if let Some(other) = self.barriers.apart(who, None, order.aligned) {
                     return Err(self.not_aligned(other));
@@ -496,11 +496,11 @@ impl Checked {
     fn fence(&mut self, order: Order, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
         warp.fence(who.lanes, order);
-        if order.acquire {
+        if order.acquires() {
             self.misses.acquire(who);
         }
         // the order of a run hides races: a narrow one matters only for what loads may read
-        if !order.sequential || order.scope < Scope::Gpu && self.weak.is_none() {
+        if !order.is_sequential() || order.scope < Scope::Gpu && self.weak.is_none() {
             return;
         }
         let (scope, id) = (order.scope, warp.id);

@@ -126,8 +126,8 @@ pub use crate::kernel::flow::Wait;
 pub use crate::memory::address::Place;
 pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 pub use event::Event;
-pub use order::{Order, Proxy, ProxyFence};
-pub use ptx_dsl_isa::scope::Scope;
+pub use order::{Proxy, ProxyFence};
+pub use ptx_dsl_isa::meaning::order::{Order, Scope, Sem};
 pub use sync::Sync;
 pub use tensor::{TensorAccess, TensorArea, TensorBy};
 

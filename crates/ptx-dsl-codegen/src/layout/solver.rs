@@ -9,7 +9,6 @@ use super::result::{blocking_result, constant_operand, result};
 use super::scalar_op::weight;
 use crate::analysis::divergence::Barriers;
 use crate::analysis::region_use_def::{address_registers, region_use_def};
-use crate::instr::is_strong;
 use crate::kernel::Kernel;
 use crate::layout::scalar_op::scalar_op;
 use crate::region::chains::{fall_through_loop, is_in_exit_chain};
@@ -271,7 +270,9 @@ fn lane_serial(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> 
         return None;
     }
     let reads_sreg = i.operands.iter().flat_map(|a| a.value.parts()).any(|o| matches!(o, Operand::Sreg(_)));
-    if reads_sreg || is_strong(i) {
+    let order = i.order();
+    let is_watched = order.is_strong() && !order.atomic || order.acquires() || order.releases();
+    if reads_sreg || is_watched {
         return None;
     }
     match (i.entry.host, i.opcode) {

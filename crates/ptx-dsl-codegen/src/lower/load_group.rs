@@ -3,7 +3,7 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{is_passive, is_strong, may_be_global, names_space};
+use crate::instr::{is_passive, may_be_global, names_space};
 use crate::names::{RT, ty};
 use crate::region::graph::Item;
 use ptx_dsl_analysis::use_def::is_destination;
@@ -67,7 +67,7 @@ impl<'m> RegionBuilder<'_, 'm> {
     /// The address register and the offset of a load that may move within a group: no synchronisation orders it.
     fn grouped_address(&self, i: &Instr) -> Option<(u32, i64)> {
         match self.load_address(i) {
-            Some((Base::Reg(r), at)) if i.pred.is_none() && !is_strong(i) => Some((r.0, at)),
+            Some((Base::Reg(r), at)) if i.pred.is_none() && !i.order().is_strong() => Some((r.0, at)),
             _ => None,
         }
     }

@@ -39,6 +39,9 @@ const VALIDITY: &[Qualifier] = &[
     q::mbarrier_report_validity_per_element_ff,
 ];
 
+/// The order of each operation of a reduction since PTX ISA 9.3. Before, it was `.relaxed.gpu`.
+const RELAXED_SYS: &[(&str, Qualifier)] = &[(".sem", q::relaxed), (".scope", q::sys)];
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
@@ -105,6 +108,7 @@ pub const LIST: &[Instr] = &[
              .sum = { .u32, .s32, .u64 }
              .int = { .u32, .s32 }",
         )
+        .defaults(RELAXED_SYS)
         .operands(&[DST, SRC, SIZE, MBAR])
         .gates(&[gate(&[has(q::relaxed)]).since(ptx(9, 3))])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
@@ -124,6 +128,7 @@ pub const LIST: &[Instr] = &[
              .ordered = { .u32, .s32, .u64, .s64, .f16, .bf16 }
              .bits = { .b32, .b64 }",
         )
+        .defaults(RELAXED_SYS)
         .operands(&[DST, SRC, SIZE, POLICY])
         .gates(&[
             gate(&[has(q::relaxed)]).since(ptx(9, 3)),
@@ -174,6 +179,7 @@ pub const LIST: &[Instr] = &[
              .ordered = { .u32, .s32, .u64, .s64, .f16, .bf16 }
              .bits = { .b32, .b64 }",
         )
+        .defaults(RELAXED_SYS)
         .operands(&[DST, SRC, SIZE])
         .gates(&[
             gate(&[has(q::relaxed)]).since(ptx(9, 3)),

@@ -35,7 +35,8 @@ pub struct Instr {
     pub gates: &'static [Gate],
     /// Rules that the syntax cannot express.
     pub rules: &'static [Rule],
-    /// The manual's defaults of optional qualifiers: `(".sem", ".release")`.
+    /// The manual's defaults of optional qualifiers: `(".sem", q::release)`. [`Order::of`](crate::meaning::order::Order::of) reads those of
+    /// `.sem` and `.scope`.
     pub defaults: &'static [(&'static str, Qualifier)],
     /// How the host runs it.
     pub host: Host,

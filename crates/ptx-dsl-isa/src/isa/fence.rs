@@ -81,6 +81,8 @@ pub const LIST: &[Instr] = &[
              .level = { .cta, .gl, .sys }",
         )
         .gates(&[gate(&[has(q::sys)]).since(ptx(2, 0)).requires(sm(20))])
+        // It has no `.sem`: from sm_70 on it is another word for `fence.sc`.
+        .defaults(&[(".sem", q::sc)])
         .host(Host::Warp).fence(Fence::Memory),
     instr("membar").section("9.7.13.4").since(ptx(7, 5)).requires(sm(60))
         .first(&["proxy"])

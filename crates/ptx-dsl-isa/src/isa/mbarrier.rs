@@ -50,7 +50,7 @@ const ARRIVE_TO_SINK: &[Gate] = &{
 const WAIT: &[Gate] = &[CTA, SCOPE, CLUSTER_SCOPE, RELAXED];
 const RELEASE_CTA: &[(&str, Qualifier)] = &[(".sem", q::release), (".scope", q::cta)];
 const ACQUIRE_CTA: &[(&str, Qualifier)] = &[(".sem", q::acquire), (".scope", q::cta)];
-const RELAXED_CTA: &[(&str, Qualifier)] = &[(".scope", q::cta)];
+const RELAXED_CTA: &[(&str, Qualifier)] = &[(".sem", q::relaxed), (".scope", q::cta)];
 
 const LAYOUT: Ptx = ptx(9, 3);
 /// `.multicast::cluster::32b`

@@ -52,6 +52,7 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .pair = { .f16x2, .bf16x2 }",
         )
+        .defaults(&[(".ldsem", q::weak)])
         .operands(&[D, LOADED])
         .gates(&[gate(&[has(q::acc_f32)]).since(ptx(8, 2))])
         .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
@@ -74,6 +75,7 @@ pub const LIST: &[Instr] = &[
              .two = { .e4m3x2, .e5m2x2 }
              .four = { .e4m3x4, .e5m2x4 }",
         )
+        .defaults(&[(".ldsem", q::weak)])
         .operands(&[D, dst("d8", OpTy::Vec(".b8", 0)), LOADED])
         .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
@@ -90,6 +92,7 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .word = { .f16x2, .bf16x2, .f32 }",
         )
+        .defaults(&[(".stsem", q::weak)])
         .operands(&[STORED, B])
         .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
@@ -107,6 +110,7 @@ pub const LIST: &[Instr] = &[
              .two = { .e4m3x2, .e5m2x2 }
              .four = { .e4m3x4, .e5m2x4 }",
         )
+        .defaults(&[(".stsem", q::weak)])
         .operands(&[STORED, B, src("b8", OpTy::Vec(".b8", 0))])
         .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.red").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
@@ -129,6 +133,7 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .word = { .f16x2, .bf16x2, .f32 }",
         )
+        .defaults(&[(".redsem", q::relaxed), (".scope", q::sys)])
         .operands(&[STORED, B]).memory(MemoryOp::Reduction).proxy(Proxy::Alias),
     instr("multimem.st.async").section("9.7.9.14").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)

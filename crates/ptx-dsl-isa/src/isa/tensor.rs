@@ -267,7 +267,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
         .gates(&[gate(&[has(q::im2col_no_offs_w)]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
-        .defaults(&[(".load_mode", q::tile)])
+        .defaults(&[(".load_mode", q::tile), (".sem", q::relaxed), (".scope", q::gpu)])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
     instr("cp.async.bulk.prefetch.tensor").section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
         .syntax(

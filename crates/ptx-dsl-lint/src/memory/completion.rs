@@ -12,6 +12,7 @@ use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::isa::{Control, Fence, Group, Step, Tensor};
+use ptx_dsl_isa::meaning::order::Scope;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::span::Span;
@@ -41,9 +42,9 @@ fn publishes(kernel: &Kernel, at: u32, i: &Instr, fenced: bool) -> bool {
     if i.has_any(SHARED) || !access.stores() {
         return false;
     }
-    let wide = i.has(q::gpu) || i.has(q::sys);
-    let releases = wide && (i.has(q::release) || i.has(q::acq_rel));
-    let strong = fenced && (atomic || i.has(q::relaxed) || i.has(q::volatile));
+    let order = i.order();
+    let releases = order.releases() && order.scope >= Scope::Gpu;
+    let strong = fenced && order.is_strong() && (atomic || !order.releases());
     (releases || strong) && (!atomic || on_flag(kernel, at, i))
 }
 

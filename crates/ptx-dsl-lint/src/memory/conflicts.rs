@@ -3,7 +3,7 @@
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;
-use crate::may_synchronise::{may_synchronise_warps, strong};
+use crate::may_synchronise::may_synchronise_warps;
 use crate::memory::turns::in_turns;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
@@ -17,6 +17,7 @@ use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Mbarrier, MemoryOp};
+use ptx_dsl_isa::meaning::order::Sem;
 use ptx_dsl_isa::qualifier::q;
 
 /// Limits: accesses, pairs of them, values that are evaluated.
@@ -92,7 +93,8 @@ fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
             MemoryOp::None | MemoryOp::Copy => continue,
         };
         let Some((arg, _)) = plain_access(i) else { continue };
-        if strong(i) {
+        let order = i.order();
+        if order.is_strong() && !(order.atomic && order.sem == Sem::Relaxed) {
             continue;
         }
         match kernel.region(at, arg, i.bytes()) {
@@ -117,12 +119,13 @@ const HALF: usize = BITS / 2;
 
 /// Does the instruction only wait for what others have released? Then it orders no access of its thread that nothing has released.
 fn only_acquires(i: &Instr) -> bool {
-    mbarrier_wait(i) || value_access(i) == MemoryOp::Load && strong(i)
+    mbarrier_wait(i) || value_access(i) == MemoryOp::Load && i.order().is_strong()
 }
 
 /// Does the instruction only tell others that earlier accesses are done?
 fn only_releases(i: &Instr) -> bool {
-    i.entry.effects.mbarrier != Mbarrier::None && !mbarrier_wait(i) || value_access(i) == MemoryOp::Store && strong(i)
+    i.entry.effects.mbarrier != Mbarrier::None && !mbarrier_wait(i)
+        || value_access(i) == MemoryOp::Store && i.order().is_strong()
 }
 
 /// What a synchronising instruction does to the state of an access, whose bits begin at `base`.

@@ -2,7 +2,7 @@
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
-use crate::may_synchronise::{may_synchronise_warps, strong};
+use crate::may_synchronise::may_synchronise_warps;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use ptx_dsl_analysis::accesses::{value_access, written};
 use ptx_dsl_analysis::dataflow::Bits;
@@ -35,7 +35,7 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
     for (block, at, i) in flow.walk() {
-        if list.len() >= MOST || !matches!(value_access(i), MemoryOp::Load | MemoryOp::Store) || strong(i) {
+        if list.len() >= MOST || !matches!(value_access(i), MemoryOp::Load | MemoryOp::Store) || i.order().is_strong() {
             continue;
         }
         let Some((arg, writes)) = plain_access(i) else { continue };
@@ -133,7 +133,7 @@ fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Sto
                         if b.is_none()
                             && !mapped
                             && (copy || value_access(i) == MemoryOp::Store)
-                            && !strong(i)
+                            && !i.order().is_strong()
                             && stores.len() < MOST
                             && all(at, block) =>
                     {
@@ -182,7 +182,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
     };
     let mut reported = false;
     for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
-        if reported || value_access(i) != MemoryOp::Load || strong(i) {
+        if reported || value_access(i) != MemoryOp::Load || i.order().is_strong() {
             return;
         }
         let Some((arg, false)) = plain_access(i) else { return };

@@ -3,7 +3,7 @@
 //! 9.7.13.1, 9.7.13.15). A forward data-flow analysis finds whether a wait for a turn is on every path.
 
 use crate::kernel::Kernel;
-use crate::may_synchronise::{may_synchronise_warps, strong};
+use crate::may_synchronise::may_synchronise_warps;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::lanes::{LaneFact, PredicateFact, Uniformity};
@@ -244,7 +244,7 @@ impl<'k, 'a, 'h> Turns<'k, 'a, 'h> {
 /// Does the instruction read a flag that other threads may change?
 fn reads_flag(i: &Instr) -> bool {
     match value_access(i) {
-        MemoryOp::Load => strong(i),
+        MemoryOp::Load => i.order().is_strong(),
         MemoryOp::Atomic => true,
         _ => false,
     }

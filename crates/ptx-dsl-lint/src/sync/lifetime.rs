@@ -111,7 +111,7 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
                 }
             }
             if i.opcode == op::barrier_cluster_arrive
-                && i.has(q::relaxed)
+                && !i.order().releases()
                 && is_pending(set, n + k)
                 && objects.shared.contains(&place.0)
             {
@@ -124,7 +124,7 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
 
 /// A fence, or an arrival at the cluster barrier that releases.
 fn may_publish(i: &Instr) -> bool {
-    (i.opcode == op::fence && !i.has(q::proxy)) || (i.opcode == op::barrier_cluster_arrive && !i.has(q::relaxed))
+    (i.opcode == op::fence && !i.has(q::proxy)) || (i.opcode == op::barrier_cluster_arrive && i.order().releases())
 }
 
 /// Does it publish the `init` of these threads to the cluster? A fence does so for its own thread.
@@ -154,7 +154,7 @@ fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
     };
     let mut reported: Vec<u32> = Vec::new();
     for_each_pending(flow, inits.len(), &step, &mut |_, _, i, set| {
-        if i.opcode != op::barrier_cluster_arrive || !i.has(q::relaxed) {
+        if i.opcode != op::barrier_cluster_arrive || i.order().releases() {
             return;
         }
         for (k, (site, var, _)) in inits.iter().enumerate() {

@@ -374,12 +374,12 @@ fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
         let mut all = true;
         for s in &o.arrives {
             let i = flow.instr(s.at);
-            all &= arrives(i) && i.has(q::relaxed);
+            all &= arrives(i) && !i.order().releases();
         }
         let mut wait = None;
         for s in &o.waits {
             let i = flow.instr(s.at);
-            if wait.is_none() && !i.has(q::relaxed) {
+            if wait.is_none() && i.order().acquires() {
                 wait = Some(i);
             }
         }

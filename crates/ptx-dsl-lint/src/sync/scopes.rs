@@ -3,7 +3,6 @@
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
-use crate::may_synchronise;
 use crate::pending::{begin_pending, for_each_pending, is_pending};
 use crate::sync::objects::mbarrier_operand;
 use ptx_dsl_analysis::Flow;
@@ -14,9 +13,9 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Fence, Mbarrier, MemoryOp};
+use ptx_dsl_isa::meaning::order::{Scope, Sem};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::q;
-use ptx_dsl_isa::scope::Scope;
 
 mod polled;
 
@@ -31,7 +30,7 @@ pub(crate) fn check(kernel: &Kernel) {
     if has(op::mapa) || flow.cfg.any(&multicast) {
         waits(kernel);
     }
-    let strong = flow.cfg.any(&|i| strong(i) || i.has(q::relaxed));
+    let strong = flow.cfg.any(&|i| strong(i) || i.order().sem == Sem::Relaxed);
     if !strong {
         return;
     }
@@ -43,36 +42,20 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-fn scope(i: &Instr) -> Scope {
-    let has = |q| i.has(q);
-    if has(q::cta) {
-        Scope::Cta
-    } else if has(q::cluster) {
-        Scope::Cluster
-    } else if has(q::sys) || has(q::volatile) || has(q::mmio) {
-        Scope::Sys
-    } else if has(q::gpu) || has(q::gl) || value_access(i).is_atomic() {
-        Scope::Gpu
-    } else {
-        Scope::Cta
-    }
-}
-
 /// Is it a strong operation of the memory model?
 fn strong(i: &Instr) -> bool {
     match value_access(i) {
-        MemoryOp::Load | MemoryOp::Store => may_synchronise::strong(i),
-        MemoryOp::Atomic | MemoryOp::Reduction => true,
         MemoryOp::None | MemoryOp::Copy => false,
+        MemoryOp::Load | MemoryOp::Store | MemoryOp::Atomic | MemoryOp::Reduction => i.order().is_strong(),
     }
 }
 
 fn acquires(i: &Instr) -> bool {
-    (i.has(q::acquire) || i.has(q::acq_rel)) && value_access(i).returns()
+    i.order().acquires() && value_access(i).returns()
 }
 
 fn releases(i: &Instr) -> bool {
-    (i.has(q::release) || i.has(q::acq_rel)) && value_access(i).stores()
+    i.order().releases() && value_access(i).stores()
 }
 
 /// Is it a memory fence of the generic proxy?
@@ -211,7 +194,7 @@ impl Flag {
         Flag {
             at,
             region,
-            scope: scope(i),
+            scope: i.order().scope,
             acquires: acquires(i),
             releases: releases(i),
             reads: access.returns(),
@@ -333,7 +316,7 @@ fn narrow_fences(kernel: &Kernel) {
     };
     let mut reported = false;
     for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
-        let flag = value_access(i).stores() && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
+        let flag = value_access(i).stores() && strong(i) && !releases(i) && i.order().scope >= Scope::Gpu;
         if reported || !flag || !is_pending(set, 0) || i.constant("b") == Some(0) {
             return;
         }

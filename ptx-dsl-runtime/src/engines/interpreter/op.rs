@@ -4,7 +4,7 @@ use super::suspects::Suspects;
 use super::watched::Watched;
 use crate::machine::Ctx;
 use crate::numerics::qual::Q;
-use crate::observe::monitor::order::Order;
+use crate::observe::monitor::Order;
 use crate::semantics::{OnWarp, sreg};
 use ptx_dsl_isa::image::{Action, Guard, Instr, Register, Source};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
@@ -29,7 +29,7 @@ impl Op {
     pub fn new(i: &Instr, q: Q, suspects: Option<&Suspects>) -> Self {
         let sources = i.sources.iter().map(operand).collect();
         let order = match i.action {
-            Action::Opcode { opcode, .. } => Order::of(opcode, q),
+            Action::Opcode { opcode, .. } => Order::of_opcode(opcode, |word| q.has(word)),
             _ => Order::default(),
         };
         let watched = suspects.map(|suspects| Watched::new(i, q, suspects));

@@ -3,7 +3,7 @@
 
 use super::code::interned;
 use crate::numerics::qual::{Q, q};
-use crate::observe::monitor::order::Order;
+use crate::observe::monitor::Order;
 use ptx_dsl_isa::image::{Action, Callee, End, Image, Instr, Region, RegionId};
 use ptx_dsl_isa::isa::effect::{Barrier, Fence, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -12,10 +12,10 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 fn is_visible(opcode: Opcode, q: Q) -> bool {
     let Some(entry) = opcode.entries().next() else { return false };
     let effects = entry.instr.effects;
-    let order = Order::of(opcode, q);
-    let strong = effects.fence == Fence::None && order.strong;
+    let order = Order::of_opcode(opcode, |word| q.has(word));
+    let strong = effects.fence == Fence::None && order.is_strong();
     strong
-        || order.sequential
+        || order.is_sequential()
         || !matches!(effects.mbarrier, Mbarrier::None | Mbarrier::Query)
         || matches!(effects.barrier, Barrier::Cta | Barrier::Cluster)
         || matches!(effects.tensor, Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish)

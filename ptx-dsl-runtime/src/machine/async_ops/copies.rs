@@ -12,7 +12,7 @@ use crate::machine::schedule::Choice;
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
 use crate::memory::address::{Place, global_address};
 use crate::memory::little_endian;
-use crate::observe::monitor::{Access, Agent, By, Groups, Order, Scope, Sync};
+use crate::observe::monitor::{Access, Agent, By, Groups, Order, Sync};
 use crate::sync::mbarrier;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -209,9 +209,9 @@ impl Ctx<'_> {
                 Signal::BulkGroup => By::Agent(Agent::Bulk { group: copy.group, content: self.content(&*copy.job)? }),
                 Signal::Nothing => By::Thread,
             };
-            let atomic = copy.job.reduces();
-            let own = if by == By::Thread { self.order } else { Order::default() };
-            let order = if atomic { Order { strong: true, atomic, scope: Scope::Gpu, ..own } } else { own };
+            // the accesses of an asynchronous operation are weak, except those of a reduction
+            let own = by == By::Thread || copy.job.reduces();
+            let order = if own { self.order } else { Order::default() };
             for access in copy.job.accesses() {
                 let order = if access.write { order } else { Order::default() };
                 self.tell_agent(access, by, order, lane)?;

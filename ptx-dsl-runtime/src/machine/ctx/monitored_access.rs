@@ -42,7 +42,7 @@ impl Ctx<'_> {
         warp: usize,
         pieces: &Pieces,
     ) -> bool {
-        if self.order.strong || self.scheduling.steps.is_some() {
+        if self.order.is_strong() || self.scheduling.steps.is_some() {
             return false;
         }
         let Some(place) = decode(space, addr, self.cur.cta) else { return false };

@@ -56,7 +56,7 @@ impl Ctx<'_> {
     #[cold]
     pub(super) fn step_synchronises(&mut self, what: Sync) {
         let (slot, own, site) = (self.residents.slot as u32, self.cur.cta, self.site);
-        let orders_fences = what == Sync::Fence && self.order.sequential && self.weak().is_some();
+        let orders_fences = what == Sync::Fence && self.order.is_sequential() && self.weak().is_some();
         let Some(steps) = self.watched_steps() else { return };
         match what {
             Sync::Fence if orders_fences => steps.effect(Object::Sequential, Action::Write),
@@ -98,7 +98,7 @@ impl Ctx<'_> {
         }
         if self.scheduling.steps.is_some() {
             self.step_accesses_now(a, offsets);
-        } else if a.order.strong && !a.write {
+        } else if a.order.is_strong() && !a.write {
             self.scheduling.polls(a.who.lanes.count_ones());
         }
     }
@@ -112,7 +112,7 @@ impl Ctx<'_> {
         {
             steps.effect(Object::Life(slot, rank), Action::Read);
         }
-        if !a.order.strong {
+        if !a.order.is_strong() {
             return;
         }
         let (first, object): (u64, Box<dyn Fn(u64) -> Object>) = match a.place {

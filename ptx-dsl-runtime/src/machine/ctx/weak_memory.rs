@@ -10,7 +10,7 @@ impl Ctx<'_> {
     /// What a load reads. `latest` is what memory has.
     #[inline(always)]
     pub(crate) fn weakly_loaded(&mut self, place: Place, (addr, bytes): (u64, u32), latest: Bytes, lane: u32) -> Bytes {
-        if self.monitor.is_on() && self.order.strong {
+        if self.monitor.is_on() && self.order.is_strong() {
             self.choose_load(place, (addr, bytes), latest, lane)
         } else {
             latest
@@ -27,7 +27,7 @@ impl Ctx<'_> {
         lane: u32,
     ) -> bool {
         match latest {
-            Some(latest) if self.monitor.is_on() && self.order.strong => {
+            Some(latest) if self.monitor.is_on() && self.order.is_strong() => {
                 self.choose_store(place, (addr, bytes), (latest, value), lane)
             }
             _ => true,

@@ -1,6 +1,7 @@
 //! What the machine reports: launches that do not fit, undefined behaviour, deadlocks, endless loops.
 
 use super::*;
+use crate::launch::Dimensions;
 
 // barrier of 64 threads that only one warp reaches
 kernel!(Stuck, INFO, |x, pc, ws| {

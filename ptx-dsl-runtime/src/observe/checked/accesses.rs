@@ -55,10 +55,10 @@ impl Checked {
         let judged = self.judge(a, memory, offset, record, &outcome);
         if let Some(weak) = &mut self.weak {
             // strong accesses follow, once their stores are chosen
-            if a.write && !a.order.strong {
+            if a.write && !a.order.is_strong() {
                 weak.forget(memory, offset, a.bytes, None);
             }
-        } else if a.order.strong || a.write {
+        } else if a.order.is_strong() || a.write {
             // a finding is no reason for others: the access synchronises
             self.exchange(a, memory, offset);
         }
@@ -115,7 +115,7 @@ impl Checked {
             Proxy::Async => Some(Bridge::AsyncGlobal),
             Proxy::Tensormap => Some(Bridge::Tensormap),
         };
-        let strong = a.order.strong.then_some(a.order.scope);
+        let strong = a.order.is_strong().then_some(a.order.scope);
         let record = Record { actor, time, lanes: of, site: a.who.site, bytes: 0, strong, what };
         self.reaches(a, memory, record, Completion::Thread)?;
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };

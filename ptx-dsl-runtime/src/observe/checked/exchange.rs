@@ -13,10 +13,10 @@ impl Checked {
     /// An access of one lane.
     pub(super) fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
         let key = (memory, offset);
-        if !a.write && a.order.strong {
+        if !a.write && a.order.is_strong() {
             // `red` returns nothing, so it observes nothing: but its chain goes on
             self.sees(a, memory, offset);
-        } else if a.write && !a.order.strong {
+        } else if a.write && !a.order.is_strong() {
             self.messages.overwrite(key);
         } else if a.write
             && let Some(warp) = self.threads.of(a.who)
@@ -70,7 +70,7 @@ impl Checked {
         let lanes = a.who.lanes;
         for Seen { what, site } in seen {
             let (events, why) = match what {
-                Observed::Released { clock, .. } if a.order.acquire => {
+                Observed::Released { clock, .. } if a.order.acquires() => {
                     warp.learn(lanes, &clock);
                     continue;
                 }
@@ -88,14 +88,14 @@ impl Checked {
 
 /// Why a store, and this load, which may be relaxed too, do not synchronise.
 fn with_load(why: TooWeak, load: &Access) -> TooWeak {
-    if why == TooWeak::RelaxedStore && !load.order.acquire { TooWeak::Relaxed } else { why }
+    if why == TooWeak::RelaxedStore && !load.order.acquires() { TooWeak::Relaxed } else { why }
 }
 
 /// What a strong store of one lane publishes.
 pub(super) fn published(warp: &mut Warp, a: &Access) -> Fenced {
     let (lanes, order) = (a.who.lanes, a.order);
     let mut clocks = warp.fenced(lanes.trailing_zeros() & 31).clone();
-    if order.release {
+    if order.releases() {
         let now = Rc::new(warp.publish(lanes).known);
         clocks.retain(|(scope, _)| *scope > order.scope);
         clocks.push((order.scope, now));

@@ -108,8 +108,8 @@ impl Mbarrier {
         }
         let own = self.place.0 == who.rank;
         self.site = who.site;
-        if order.release {
-            return warp.publish_to(who.lanes, self.current.of(own, order, order.scope));
+        if order.releases() {
+            return warp.publish_to(who.lanes, self.current.of(own, order, meant_scope(order)));
         }
         let published = warp.publish(who.lanes);
         published.fenced.iter().for_each(|(scope, clock)| self.current.of(own, order, *scope).join(clock));
@@ -145,12 +145,17 @@ impl Mbarrier {
     }
 }
 
+/// The scope of an operation on an mbarrier object. The default is `.cta`, but compilers write none for objects of other CTAs.
+fn meant_scope(order: Order) -> Scope {
+    if order.scope_is_written { order.scope } else { Scope::Cluster }
+}
+
 impl Phase {
     /// Where arrivals in the CTA of the object or another one publish with a scope.
     fn of(&mut self, own: bool, order: Order, scope: Scope) -> &mut Clock {
         match () {
             () if own => &mut self.released,
-            () if order.scope.min(scope) >= Scope::Cluster => self.remote.get_or_insert_default(),
+            () if meant_scope(order).min(scope) >= Scope::Cluster => self.remote.get_or_insert_default(),
             () => self.narrow.get_or_insert_default(),
         }
     }

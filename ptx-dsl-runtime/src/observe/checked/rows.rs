@@ -12,11 +12,11 @@ impl Checked {
     pub(super) fn row(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
         let order = a.order;
         // each lane that releases does so at a time of its own
-        if order.release || order.atomic && !self.is_unchained(a.who) {
+        if order.releases() || order.atomic && !self.is_unchained(a.who) {
             return false;
         }
         let Some(seen) = self.is_fine(a, memory, offset, offsets) else { return false };
-        match (a.write, order.strong) {
+        match (a.write, order.is_strong()) {
             (false, true) if seen != 0 && !self.messages.is_empty() => self.see_all(a, seen, (memory, offset), offsets),
             (true, true) if !order.atomic => self.send_all(a, memory, offset, offsets),
             (true, false) if !self.messages.is_empty() => self.overwrite_all(a, memory, offset, offsets),
@@ -62,7 +62,7 @@ impl Checked {
         let shadow = self.shadows.of(memory);
         let all = |fine: bool| fine.then_some(lanes);
         match offsets {
-            Offsets::Row { step } if order.strong && !order.atomic => {
+            Offsets::Row { step } if order.is_strong() && !order.atomic => {
                 let first = offset.wrapping_sub(u64::from(step * (lanes.trailing_zeros() & 31)));
                 let places = std::array::from_fn(|lane| first.wrapping_add(u64::from(step) * lane as u64));
                 shadow.lanes((&places, a.bytes), reads, new, &view)

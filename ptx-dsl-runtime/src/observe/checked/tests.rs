@@ -4,7 +4,7 @@ mod strong;
 mod warps;
 
 use super::*;
-use crate::observe::monitor::{By, Proxy};
+use crate::observe::monitor::{By, Proxy, Sem};
 
 const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
 
@@ -65,7 +65,7 @@ fn live_objects_are_no_ordinary_memory() {
 #[test]
 fn lanes_that_wait_late_for_a_cluster_know_of_the_phase() {
     let mut m = checked();
-    let order = Order { release: true, acquire: true, scope: Scope::Cluster, ..Order::default() };
+    let order = Order::new(Sem::AcqRel, Scope::Cluster);
     let [slow, fast] = [0xFFFF, 0xFFFF_0000].map(|lanes| Who { lanes, ..WHO });
     let by = |who, write| Access { who, ..access(64, 4, write) };
     m.memory(by(Who { lanes: 1 << 31, ..WHO }, true)).unwrap();
@@ -85,7 +85,7 @@ fn lanes_that_wait_late_for_a_cluster_know_of_the_phase() {
 fn a_wait_that_many_phases_have_passed_is_late() {
     let mut m = checked();
     m.cluster(3, &[[0; 3]; 2], 256);
-    let order = Order { release: true, acquire: true, scope: Scope::Cta, ..Order::default() };
+    let order = Order::new(Sem::AcqRel, Scope::Cta);
     m.sync(Sync::MbarrierInit { rank: 1, offset: 16 }, order, WHO).unwrap();
     m.barrier(WHO, 8);
     let waiter = Who { warp: 7, ..WHO };

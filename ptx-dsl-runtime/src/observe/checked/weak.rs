@@ -177,7 +177,7 @@ impl WeakMemory for Checked {
         let value = store.value;
         let mut seen = store.message.as_ref().map_or(Vec::new(), |message| message.seen(id, scope));
         let before = weak.relaxed.entry((id, lanes, key)).or_default();
-        if a.order.acquire {
+        if a.order.acquires() {
             seen.extend(before.drain(..).flat_map(|(_, message)| message.seen(id, scope)));
         } else if before.last().is_none_or(|(serial, _)| *serial != store.serial) {
             before.extend(store.message.clone().map(|message| (store.serial, message)));

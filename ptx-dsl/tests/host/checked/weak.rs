@@ -290,6 +290,19 @@ fn a_missing_fence_is_found_and_repeated() {
     assert_eq!(Host::checked().weak().explore(500).run(|host| run(&with, host)).unwrap().schedules(), 500);
 }
 
+/// A fence without `.sem` is `.acq_rel`, and `membar` is `fence.sc` (9.7.13.4).
+#[test]
+fn fences_without_semantics_have_the_default_of_the_manual() {
+    let may_both_enter = |fence: &str| {
+        let kernel = entering(fence);
+        let run =
+            |host: &Host<_>| kernel.launch_raw(host, Launch::grid(2), &mut [(&mut vec![0u32; 3]).into()]).map(|_| ());
+        Host::checked().explore(1000).exhaustive().weak().run(run).is_err()
+    };
+    let fences = ["fence.gpu;", "fence.acq_rel.gpu;", "membar.gl;", "fence.sc.gpu;"];
+    assert_eq!(fences.map(may_both_enter), [true, true, false, false]);
+}
+
 #[test]
 fn loops_end() {
     let text = format!(

@@ -2,9 +2,10 @@
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
-use crate::sync::scopes::{Flag, Flags, Scope};
+use crate::sync::scopes::{Flag, Flags};
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_isa::hir::{Operand, Space};
+use ptx_dsl_isa::meaning::order::Scope;
 use ptx_dsl_isa::qualifier::q;
 
 /// A signal that is released at `.gpu` scope, in a kernel that waits at `.sys` scope for a signal at the same place of another buffer: it

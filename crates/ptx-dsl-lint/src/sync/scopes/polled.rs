@@ -3,7 +3,7 @@
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
-use crate::sync::scopes::{Scope, acquires, fence, scope};
+use crate::sync::scopes::{acquires, fence};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::dataflow::Bits;
@@ -13,6 +13,7 @@ use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, MemoryOp, Tensor};
+use ptx_dsl_isa::meaning::order::{Scope, Sem};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, SHARED, q};
 use ptx_dsl_isa::span::Span;
@@ -93,7 +94,7 @@ pub(super) fn polls(kernel: &Kernel) -> Vec<Poll> {
                 Some(arg) => kernel.region(at, arg, 4).map(|r| r.base),
                 None => None,
             };
-            let announces = scope(read) > Scope::Cta && in_global(kernel, at, read) && only_compared(flow, at);
+            let announces = read.order().scope > Scope::Cta && in_global(kernel, at, read) && only_compared(flow, at);
             out.push(Poll { blocks, span: read.span, base, announces });
         }
     }
@@ -121,9 +122,9 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
 fn reads(i: &Instr) -> bool {
     match value_access(i) {
         // Volatile accesses to shared memory predate the memory model and are mostly within a warp.
-        MemoryOp::Load => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
+        MemoryOp::Load => i.order().sem == Sem::Relaxed && !(i.has(q::volatile) && i.has_any(SHARED)),
         MemoryOp::Atomic => !acquires(i),
-        _ => mbarrier_wait(i) && i.has(q::relaxed),
+        _ => mbarrier_wait(i) && !i.order().acquires(),
     }
 }
 
@@ -231,7 +232,5 @@ fn orders(i: &Instr) -> bool {
         || fence(i)
         || i.entry.effects.tensor == Tensor::Fence
         || op == op::griddepcontrol
-        || i.has(q::acquire)
-        || i.has(q::acq_rel)
-        || (mbarrier_wait(i) && !i.has(q::relaxed))
+        || i.order().acquires()
 }

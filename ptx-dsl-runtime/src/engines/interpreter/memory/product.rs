@@ -107,7 +107,7 @@ impl Products {
         let mut plain = true;
         for ((other, factors), place) in others.iter_mut().zip(&self.factors).zip(places) {
             let op = &body[factors[n].at].op;
-            plain &= !op.order.strong;
+            plain &= !op.order.is_strong();
             *other = (op.site, place[n].wrapping_sub(places[0][n]).cast_signed());
         }
         let first = &self.factors[0][n];

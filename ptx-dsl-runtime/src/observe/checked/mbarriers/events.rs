@@ -1,7 +1,7 @@
 //! Operations on mbarrier objects.
 
 use super::bytes::Bytes;
-use super::{Completion, Mbarrier, Object, Publishing};
+use super::{Completion, Mbarrier, Object, Publishing, meant_scope};
 use crate::fault::{FaultKind, TooWeak};
 use crate::memory::address::Place;
 use crate::observe::checked::Checked;
@@ -11,18 +11,10 @@ use crate::observe::checked::operations::View;
 use crate::observe::checked::shadow::{Memory, Record};
 use crate::observe::checked::threads::Warp;
 use crate::observe::checked::what::What;
-use crate::observe::monitor::{Access, By, Order, Proxy, Scope, Who};
+use crate::observe::monitor::{Access, By, Order, Proxy, Scope, Sem, Who};
 
 /// How an operation on an object orders the accesses to its bytes: as one that is strong.
-const OPERATION: Order = Order {
-    strong: true,
-    atomic: false,
-    acquire: false,
-    release: false,
-    sequential: false,
-    scope: Scope::Sys,
-    aligned: false,
-};
+const OPERATION: Order = Order::new(Sem::Relaxed, Scope::Sys);
 
 impl Checked {
     /// `mbarrier.init`
@@ -75,7 +67,7 @@ impl Checked {
             let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
             return lanes.try_for_each(|lanes| self.object(object, what, done, Who { lanes, ..who }));
         }
-        let order = if what == What::Mbarrier { OPERATION } else { Order { strong: false, ..OPERATION } };
+        let order = if what == What::Mbarrier { OPERATION } else { Order::default() };
         let record = Record::new(warp, who.lanes, who.site, what, order);
         let place = Place::Shared { rank, offset };
         let (by, proxy, addr, write) = (By::Thread, Proxy::Generic, offset.into(), what == What::Init);
@@ -186,11 +178,11 @@ impl Mbarrier {
         }
         for (clock, how) in &self.done {
             let why = match how {
-                Publishing::Released | Publishing::Remote if !order.acquire => {
+                Publishing::Released | Publishing::Remote if !order.acquires() => {
                     warp.observe(who.lanes, clock, None);
                     TooWeak::RelaxedWait
                 }
-                Publishing::Remote if order.scope < Scope::Cluster => TooWeak::WaitScope,
+                Publishing::Remote if meant_scope(order) < Scope::Cluster => TooWeak::WaitScope,
                 Publishing::Released | Publishing::Remote => {
                     warp.learn(who.lanes, clock);
                     continue;

@@ -3,7 +3,7 @@
 use super::Bytes;
 use crate::fault::FaultKind;
 use crate::observe::checked::Checked;
-use crate::observe::monitor::{Monitor, Order, Scope, Sync, Who};
+use crate::observe::monitor::{Monitor, Order, Scope, Sem, Sync, Who};
 use crate::observe::probe::Probe;
 
 fn checked() -> Checked {
@@ -20,7 +20,7 @@ fn operations_are_kept_as_in_the_shadow() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 16) % n
     };
-    let order = Order { strong: true, release: true, acquire: true, scope: Scope::Cluster, ..Order::default() };
+    let order = Order::new(Sem::AcqRel, Scope::Cluster);
     let (mut races, mut fine) = (0, 0);
     for _ in 0..1000 {
         let (mut with, mut without) = (checked(), checked());

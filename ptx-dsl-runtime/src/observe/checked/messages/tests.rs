@@ -1,6 +1,7 @@
 //! What is kept by place says the same as a table with all messages.
 
 use super::*;
+use crate::observe::monitor::Sem;
 use ptx_dsl_test_support::random::Random;
 
 /// A table with all messages, which the two forms replace.
@@ -51,7 +52,7 @@ fn places_say_what_a_table_says() {
         clock.learn(issuer.warp, issuer.lanes, time);
         let scope = r.choose(&[Scope::Cta, Scope::Gpu]);
         let clocks = if r.below(4) == 0 { vec![(scope, Rc::new(clock))] } else { Vec::new() };
-        let order = Order { strong: true, atomic: r.below(3) == 0, scope, ..Order::default() };
+        let order = Order::new(Sem::Relaxed, scope).with_atomic(r.below(3) == 0);
         match r.below(40) {
             0 => {
                 let slot = r.below(2);

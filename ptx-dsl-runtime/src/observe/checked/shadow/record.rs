@@ -26,7 +26,7 @@ impl Record {
     /// Of lanes, at the time of their warp.
     pub fn new(warp: &mut Warp, lanes: u32, site: u32, what: What, order: Order) -> Record {
         let (time, id) = (warp.event(), warp.id);
-        Record { actor: id, time, lanes, site, bytes: 0, strong: order.strong.then_some(order.scope), what }
+        Record { actor: id, time, lanes, site, bytes: 0, strong: order.is_strong().then_some(order.scope), what }
     }
 
     /// Do the scopes of two strong accesses include both threads?

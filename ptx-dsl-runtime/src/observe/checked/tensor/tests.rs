@@ -1,7 +1,7 @@
 //! Orders of accesses to Tensor Memory, as 9.7.16.6.4 has them: one monitor, without a machine.
 
 use super::*;
-use crate::observe::monitor::{Monitor, Order, Scope, Sync};
+use crate::observe::monitor::{Monitor, Order, Scope, Sem, Sync};
 use crate::sync::tensor_pipeline::Pipeline;
 
 /// A warp of CTA 0 at a statement.
@@ -29,7 +29,7 @@ impl Cta {
     }
 
     fn order(&self, relaxed: bool) -> Order {
-        Order { strong: true, acquire: !relaxed, release: !relaxed, scope: Scope::Cluster, ..Order::default() }
+        Order::new(if relaxed { Sem::Relaxed } else { Sem::AcqRel }, Scope::Cluster)
     }
 
     fn sync(&mut self, warp: u32, lanes: u32, what: Sync) {

@@ -2,6 +2,7 @@
 
 use super::warps::barrier;
 use super::*;
+use crate::observe::monitor::Sem;
 use ptx_dsl_test_support::random::Random;
 
 /// Warps of a CTA.
@@ -26,7 +27,7 @@ struct Step {
 }
 
 fn strong(scope: Scope) -> Order {
-    Order { strong: true, scope, ..Order::default() }
+    Order::new(Sem::Relaxed, scope)
 }
 
 /// All lanes of a warp, at a statement.
@@ -39,10 +40,10 @@ fn random_order(r: &mut Random, ctas: u32) -> Order {
     let strong = strong(if ctas > 1 && r.below(32) != 0 { Scope::Gpu } else { r.choose(&[Scope::Gpu, Scope::Cta]) });
     match r.below(12) {
         0 if ctas == 1 || r.below(8) == 0 => Order::default(),
-        1..3 => Order { atomic: true, ..strong },
-        3 => Order { acquire: true, ..strong },
-        4 => Order { release: true, ..strong },
-        5 => Order { atomic: true, acquire: true, release: true, ..strong },
+        1..3 => strong.with_atomic(true),
+        3 => Order::new(Sem::Acquire, strong.scope),
+        4 => Order::new(Sem::Release, strong.scope),
+        5 => Order::new(Sem::AcqRel, strong.scope).with_atomic(true),
         _ => strong,
     }
 }
@@ -60,7 +61,7 @@ impl Step {
             1 if !scattered => u32::MAX >> r.below(32),
             _ => u32::MAX,
         };
-        let write = order.atomic || if order.acquire { false } else { order.release || r.below(3) == 0 };
+        let write = order.atomic || if order.acquires() { false } else { order.releases() || r.below(3) == 0 };
         let offsets = scattered.then(|| std::array::from_fn(|_| 2048 + u64::from(r.below(256 / bytes) * bytes)));
         // the lanes of a row are neighbours
         let lanes = if scattered || lanes != few { lanes } else { 1 << r.below(32) };
@@ -98,7 +99,7 @@ impl Step {
 
     /// Strong loads and stores lane by lane. An atomic operation reads and writes.
     fn slowly(&self, m: &mut Checked) -> Result<(), FaultKind> {
-        if (!self.order.strong || self.order.atomic)
+        if (!self.order.is_strong() || self.order.atomic)
             && m.warp(&self.access(self.first(), self.who.lanes), self.places())
         {
             return Ok(());
@@ -128,7 +129,12 @@ fn checked() -> Checked {
 /// Fences and barriers.
 fn synchronise(r: &mut Random, both: &mut [Checked; 2], site: u32) {
     let (w, way, lane, slot) = (r.below(WARPS), r.below(6), r.below(32), r.below(CTAS));
-    let fence = Order { acquire: way != 1, release: way != 2, ..strong(Scope::Gpu) };
+    let sem = match way {
+        1 => Sem::Release,
+        2 => Sem::Acquire,
+        _ => Sem::AcqRel,
+    };
+    let fence = Order::new(sem, Scope::Gpu);
     let who = Who { slot, lanes: if way == 3 { 1 << lane } else { u32::MAX }, ..warp(w, site) };
     for m in both {
         match way {
@@ -167,7 +173,7 @@ fn warps_report_what_lanes_report() {
             let step = Step::random(r, site, (size, ctas));
             history.push(step);
             let ((is_whole, fast), slow) = (step.fast(&mut both[0]), step.slowly(&mut both[1]));
-            whole += usize::from(is_whole && step.order.strong);
+            whole += usize::from(is_whole && step.order.is_strong());
             far += usize::from(is_whole && !step.write && step.who.slot > 0);
             assert_eq!(fast, slow, "seed {seed}: {history:#?}");
             fast.err()
@@ -215,7 +221,7 @@ fn some_lanes_of_a_relaxed_load_observe_a_store() {
 #[test]
 fn a_fence_covers_what_its_lane_has_observed() {
     let (relaxed, flags, data) = (strong(Scope::Gpu), spread(0), spread(4096));
-    let fence = |acquire| Order { acquire, release: !acquire, ..strong(Scope::Gpu) };
+    let fence = |acquires| Order::new(if acquires { Sem::Acquire } else { Sem::Release }, Scope::Gpu);
     for (observer, is_known) in [(9, true), (10, false)] {
         let m = &mut checked();
         let writer = Who { lanes: 1 << 9, ..warp(0, 1) };

@@ -1,7 +1,7 @@
 //! Accesses of warps find what the accesses of their lanes find, one by one.
 
 use super::*;
-use crate::observe::monitor::{Agent, ProxyFence};
+use crate::observe::monitor::{Agent, ProxyFence, Sem};
 use ptx_dsl_test_support::random::Random;
 
 /// Warps of the CTA.
@@ -104,7 +104,7 @@ impl Step {
         };
         let who = Who { site: self.site, slot: 0, rank: 0, warp, lanes };
         let atomic = self.scattered.is_some_and(|scattered| scattered.atomic);
-        let order = Order { atomic, strong: atomic, scope: Scope::Cta, ..Order::default() };
+        let order = Order::new(if atomic { Sem::Relaxed } else { Sem::Weak }, Scope::Cta).with_atomic(atomic);
         let (by, proxy) = (By::Thread, Proxy::Generic);
         Access { place, addr: from, bytes: self.bytes, write: self.write, same: false, by, proxy, order, who }
     }

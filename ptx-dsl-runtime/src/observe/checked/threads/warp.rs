@@ -431,7 +431,7 @@ impl Warp {
 
     /// These lanes execute a fence.
     pub fn fence(&mut self, lanes: u32, order: Order) {
-        if order.acquire {
+        if order.acquires() {
             let id = self.id;
             let is_included = |o: &Observed| o.from.is_none_or(|from| includes(order.scope, from, id));
             self.for_lanes(lanes, |g| {
@@ -440,7 +440,7 @@ impl Warp {
                 }
             });
         }
-        if order.release {
+        if order.releases() {
             let now = Rc::new(self.publish(lanes).known);
             self.for_lanes(lanes, |g| {
                 g.fenced.retain(|(scope, _)| *scope > order.scope);

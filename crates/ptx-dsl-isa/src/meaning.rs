@@ -1,0 +1,3 @@
+//! What an instruction means where several crates must agree: each meaning has one type and one function that decides it from the table.
+
+pub mod order;
