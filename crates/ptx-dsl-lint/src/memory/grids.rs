@@ -3,7 +3,6 @@
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;
-use crate::may_synchronise::strong;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::fold::fold;
 use ptx_dsl_analysis::provenance::AddressBase;
@@ -70,7 +69,7 @@ struct Store<'h> {
 impl<'h> Store<'h> {
     fn new(kernel: &Kernel<'_, 'h>, site: Site, i: &'h Instr) -> Option<Store<'h>> {
         let (arg, true) = plain_access(i)? else { return None };
-        let stores = value_access(i) == MemoryOp::Store && !strong(i);
+        let stores = value_access(i) == MemoryOp::Store && !i.order().is_strong();
         // All may write the same number, such as a flag.
         let constant = i.operands.iter().any(|a| matches!(a.value, Operand::Imm(_)));
         if !stores || constant || in_loop(kernel.flow, site.block) || !kernel.executes_exactly(site) {
