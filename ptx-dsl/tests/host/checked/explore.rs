@@ -465,7 +465,7 @@ fn the_message_of_a_failed_test_is_enough() {
         "from `ld.relaxed.gpu.global.u32 %v, [%x];` (PTX line 8)",
         "Host::checked().schedule(\"s1_",
         "`PTX_DSL_SCHEDULE=s1_",
-        " cargo test explore::the_message_of_a_failed_test_is_enough -- --exact`",
+        " cargo test checked::explore::the_message_of_a_failed_test_is_enough -- --exact`",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
@@ -529,7 +529,7 @@ fn shard() {
 fn shards_together_run_everything() {
     let lines = |shard: Option<String>| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["explore::shard", "--exact", "--ignored", "--nocapture"]).env_remove("PTX_DSL_SHARD");
+        command.args(["checked::explore::shard", "--exact", "--ignored", "--nocapture"]).env_remove("PTX_DSL_SHARD");
         if let Some(shard) = shard {
             command.env("PTX_DSL_SHARD", shard);
         }
