@@ -109,7 +109,7 @@ pub struct Checked {
     operations: Operations,
     remotes: Remotes,
     tensor: TensorMemory,
-    /// Of the last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
+    /// The last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
     sequential: Vec<(Scope, Actor, Rc<Clock>)>,
     /// Where a thread has observed another one and not learnt from it.
     misses: Misses,

@@ -49,7 +49,7 @@ pub(super) fn completion(actor: Actor) -> &'static str {
 const OBJECTS: u32 = 256;
 
 impl Work {
-    /// Of a warp; `wgmma` of the first warp of the warpgroup.
+    /// The actor of this work of a warp; for `wgmma` of the first warp of the warpgroup.
     pub fn of(self, warp: Actor) -> Actor {
         warp + self as u32
     }

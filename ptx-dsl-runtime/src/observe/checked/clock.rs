@@ -37,7 +37,7 @@ impl Fences {
         self.all[bridge as usize].as_ref()
     }
 
-    /// That of a bridge, made if need be.
+    /// The frontier of a bridge, made if need be.
     fn of(&mut self, bridge: Bridge) -> &mut Rc<Frontier> {
         self.any = true;
         self.all[bridge as usize].get_or_insert_default()
@@ -88,21 +88,21 @@ impl Fences {
 /// What proxy fences order: accesses of the generic proxy with later ones of another proxy. And what `tcgen05.fence` orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bridge {
-    /// Those of the async proxy to shared memory.
+    /// Accesses of the async proxy to shared memory.
     AsyncShared,
-    /// Those of the async proxy to global memory.
+    /// Accesses of the async proxy to global memory.
     AsyncGlobal,
-    /// Those of the tensormap proxy, as soon as it acquires them.
+    /// Accesses of the tensormap proxy, as soon as it acquires them.
     TensormapReleased,
-    /// Those of the tensormap proxy.
+    /// Accesses of the tensormap proxy.
     Tensormap,
-    /// Those of the async proxy to shared memory, as soon as it acquires them.
+    /// Accesses of the async proxy to shared memory, as soon as it acquires them.
     AsyncReleased,
     /// `mbarrier.init`, with the operations on the object.
     MbarrierInit,
     /// `tcgen05` operations before `tcgen05.fence::before_thread_sync`, for whoever executes `::after_thread_sync`.
     TensorReleased,
-    /// Those that come before the next `tcgen05` operation.
+    /// Accesses that come before the next `tcgen05` operation.
     Tensor,
 }
 
@@ -322,7 +322,7 @@ impl Frontier {
         joined
     }
 
-    /// The same, up to the first difference in actors or lanes: most clocks of a CTA have none.
+    /// Joins entries up to the first difference in actors or lanes: most clocks of a CTA have none.
     #[inline]
     fn join_alike(&mut self, other: &[Entry]) -> usize {
         if are_alike(&self.entries, other) {

@@ -54,7 +54,7 @@ impl Checked {
         }
         self.heap.blocks.insert(block.start, block.end);
         let memory = Memory::Global { segment };
-        // whole cells
+        // whole words
         self.shadows.of(memory).forget(block.start, (block.end - block.start).next_multiple_of(16));
         if let Some(weak) = &mut self.weak {
             let bytes = u32::try_from(block.end - block.start).unwrap_or(u32::MAX);

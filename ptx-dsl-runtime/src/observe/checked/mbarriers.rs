@@ -25,11 +25,11 @@ pub(super) type Object = (u32, u32, u32);
 enum Publishing {
     /// With release semantics, in the CTA of the object.
     Released,
-    /// The same in another CTA, with a scope that includes the waiting threads.
+    /// Release semantics in another CTA, with a scope that includes the waiting threads.
     Remote,
-    /// The same, but the scope is `.cta`.
+    /// Release semantics in another CTA, with the scope `.cta`.
     Narrow,
-    /// Without release semantics.
+    /// No release semantics.
     Relaxed,
     /// By a commit, which does not track these operations.
     Untracked,
@@ -87,7 +87,7 @@ pub(super) struct Mbarrier {
     phases: Option<Phases>,
     /// While it is live.
     bytes: Option<Bytes>,
-    /// Of copies.
+    /// The bytes that copies announce and deliver.
     tx: Tx,
 }
 
@@ -301,7 +301,7 @@ impl Mbarriers {
         self.of(object).current.released.learn(actor, lanes, time);
     }
 
-    /// The same of `tcgen05` operations. A commit is a `tcgen05.fence::before_thread_sync` too.
+    /// `tcgen05` operations complete with the phase. A commit is a `tcgen05.fence::before_thread_sync` too.
     pub fn completes_tensor(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
         let released = &mut self.of(object).current.released;
         released.learn(actor, lanes, time);

@@ -14,7 +14,7 @@ use std::rc::Rc;
 pub(super) enum Events {
     /// What others knew.
     Known(Rc<Clock>),
-    /// Those of lanes of a warp before a time.
+    /// The events of lanes of a warp before a time.
     Of { warp: Actor, lanes: u32, before: u32 },
 }
 
@@ -42,7 +42,7 @@ impl Events {
         self.have(actor, lanes, time) || self.warp().is_some_and(knows)
     }
 
-    /// The same for events of the same lanes, or if others knew them together: one takes over the other.
+    /// A key that is equal for events of the same lanes, and for events that others knew together: one takes over the other.
     fn source(&self) -> (usize, u32, u32) {
         match *self {
             Events::Known(ref clock) => (Rc::as_ptr(clock).addr(), 0, 0),
@@ -75,7 +75,7 @@ pub(super) struct Miss {
     pub to: u32,
 }
 
-/// So many are kept.
+/// The number of misses that are kept.
 const MISSES: usize = 64;
 
 /// The last of them.

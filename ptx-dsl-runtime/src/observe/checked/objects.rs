@@ -31,7 +31,7 @@ struct ClusterBarrier {
     met: Clock,
     /// What those have not released, and the statement of the last of them.
     relaxed: Option<(Clock, u32)>,
-    /// Of the last complete phase.
+    /// The last complete phase.
     done: Option<Done>,
     /// Lanes that have arrived in the current phase, by rank and warp. Other lanes of the warp may still have to wait for the last one.
     arrived: FxHashMap<(u32, u32), u32>,
@@ -64,9 +64,9 @@ impl Done {
 pub(super) struct Barriers {
     /// By slot, rank (16), number (16).
     cta: Vec<Generation>,
-    /// Those that are not new.
+    /// The generations that are not new.
     used: Vec<usize>,
-    /// Of `bar.warp.sync`, by slot, rank, warp and members.
+    /// The arrivals at `bar.warp.sync`, by slot, rank, warp and members.
     warps: FxHashMap<(u32, u32, u32, u32), Published>,
     /// By slot.
     cluster: FxHashMap<u32, ClusterBarrier>,

@@ -2,7 +2,7 @@
 
 use super::actor::{Actor, cta_of};
 
-/// So many are looked for.
+/// The number of entries that are searched.
 const MOST: usize = 64;
 
 /// Numbers of entries of a list, by a hash of warp and statement. 0: none. Whoever looks for an entry has to compare it.

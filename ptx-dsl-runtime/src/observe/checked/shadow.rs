@@ -1,12 +1,11 @@
 //! Shadow memory: who has written each place last and who has read it since.
 //!
-//! A line of 64 bytes that warps access in regular pieces refers to the last accesses to it ([`last`]), which other lines refer to as
-//! well ([`event`], decoded for a line to [`stripe`]). Other lines have records for each four bytes ([`cell`]). Neighbouring lines that
-//! have had the same accesses are kept as one ([`pages`]).
+//! A line of 64 bytes that warps access in regular pieces refers to its last write and its read set ([`last`]), whose events other lines
+//! refer to as well ([`event`], decoded for a line to [`stripe`]). Other lines have a shadow word for each four bytes ([`word`]). A summary
+//! page keeps neighbouring lines that have had the same accesses as one ([`summary_pages`]).
 
 mod atomics;
 mod blocks;
-mod cell;
 mod event;
 mod events;
 mod lanes;
@@ -15,11 +14,12 @@ mod line;
 mod lines;
 mod lists;
 mod packed;
-mod pages;
 mod phase;
 mod record;
 mod stripe;
+mod summary_pages;
 mod tags;
+mod word;
 
 use super::actor::Actor;
 use super::operations::{Operations, View};
@@ -27,17 +27,17 @@ use super::threads::Warp;
 use super::what::What;
 use crate::observe::probe::Pieces;
 use atomics::Atomics;
-use blocks::CELLS;
+use blocks::WORDS;
 use event::Event;
 use last::Pass;
 use line::{Line, More, piece_of};
-use packed::Cell;
-use pages::{GROUP, Pages};
+use packed::ShadowWord;
 use phase::Phase;
 use stripe::LINE;
+use summary_pages::{GROUP, SummaryPages};
 
-pub(super) use cell::Outcome;
 pub(super) use record::Record;
+pub(super) use word::Outcome;
 
 /// A memory with a shadow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ impl Memory {
 /// The shadow of a memory, made as it is used.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    pages: Pages,
+    pages: SummaryPages,
     phase: Phase,
     /// Reads that are no longer noted and not yet kept by line. Empty between accesses.
     kept: Vec<Event>,
@@ -112,7 +112,7 @@ impl Shadow {
             let Some((line, more)) = self.line(number) else { continue };
             let (low, high) = piece_of(number, from, to);
             let whole = high - low == LINE as u32 && !line.is_guarded();
-            let fits = line.cells() == 0 && !line.is_guarded() && (whole || !new.what.writes());
+            let fits = line.words() == 0 && !line.is_guarded() && (whole || !new.what.writes());
             if fits && line.last.access(&mut more.events, &mut pass, number) {
                 continue;
             }
@@ -148,7 +148,7 @@ impl Shadow {
             self.writes((from, from + u64::from(len)), view.warp);
         }
         let Some((line, more)) = self.line(number).filter(|(line, _)| !line.is_guarded()) else { return false };
-        if line.cells() == 0 && !writes && new.strong.is_none() {
+        if line.words() == 0 && !writes && new.strong.is_none() {
             return line.last.access(
                 &mut more.events,
                 &mut Pass::new(event, std::slice::from_ref(view.warp), *view, reads),
@@ -226,7 +226,7 @@ impl Shadow {
         }
     }
 
-    /// The same: lines, and those among them that it writes as a whole.
+    /// An access writes these lines, some of them as a whole.
     #[inline]
     fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, warp: &Warp) {
         if self.phase.alone {
@@ -297,7 +297,7 @@ impl Shadow {
             return false;
         }
         let writes = pass.new.by.what.writes();
-        if line.cells() == 0 && (!writes || line.last.has_room(&more.events, number, pass.new.bytes(number))) {
+        if line.words() == 0 && (!writes || line.last.has_room(&more.events, number, pass.new.bytes(number))) {
             line.last.access(&mut more.events, pass, number)
         } else {
             line.access_elements(more, number, pass)
@@ -351,8 +351,8 @@ impl Shadow {
         if more.has_many_events() {
             let More { events, blocks, .. } = more;
             atomics.take_lines().take(|line| {
-                let cells = pages.get(line).map_or(0, Line::cells);
-                atomics.give_back(line, blocks.get(cells));
+                let words = pages.get(line).map_or(0, Line::words);
+                atomics.give_back(line, blocks.get(words));
             });
             events.collect(|visit| {
                 pages.each(|line| line.last.visit(visit));
@@ -373,7 +373,7 @@ impl Shadow {
     fn line(&mut self, number: u64) -> Option<(&mut Line, &mut More)> {
         let line = self.pages.line(number)?;
         if self.atomics.has_line(number) {
-            self.atomics.give_back(number, self.more.blocks.get(line.cells()));
+            self.atomics.give_back(number, self.more.blocks.get(line.words()));
         }
         Some((line, &mut self.more))
     }
@@ -390,14 +390,14 @@ impl Shadow {
     /// The last write to the four bytes at a multiple of 4: its actor and time. `None` if it is not one of all four.
     pub fn writer(&mut self, at: u64) -> Option<(Actor, u32)> {
         let (line, more) = self.line(at / LINE)?;
-        let write = line.split(more, at / LINE).write((at / 4) as usize % CELLS);
+        let write = line.split(more, at / LINE).write((at / 4) as usize % WORDS);
         (write.bytes == 15).then_some((write.actor, write.time))
     }
 
     /// The last write to a byte, if there was one.
     pub fn last_write(&mut self, at: u64) -> Option<Record> {
         let (line, more) = self.line(at / LINE)?;
-        let write = line.split(more, at / LINE).write((at / 4) as usize % CELLS);
+        let write = line.split(more, at / LINE).write((at / 4) as usize % WORDS);
         (write.lanes != 0).then_some(write)
     }
 
@@ -421,17 +421,17 @@ impl Shadow {
         self.phase.start_anew();
     }
 
-    /// Of its own memory.
+    /// Bytes of the shadow's own memory.
     pub fn bytes(&self) -> usize {
         self.pages.bytes() + self.more.events.bytes() + self.more.blocks.bytes() + self.atomics.bytes()
     }
 
-    /// Nobody has accessed these bytes, which are whole cells.
+    /// Nobody has accessed these bytes, which are whole words.
     pub fn forget(&mut self, from: u64, len: u64) {
         for number in from / 4..(from + len).div_ceil(4) {
             self.phase.disturb(number * 4 / LINE);
             if let Some((line, more)) = self.line(number * 4 / LINE) {
-                line.split(more, number * 4 / LINE).all[number as usize % CELLS] = Cell::forgotten();
+                line.split(more, number * 4 / LINE).all[number as usize % WORDS] = ShadowWord::forgotten();
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::shadow::{Memory, Shadow};
 use std::sync::{Mutex, PoisonError};
 
-/// So many bytes are kept between launches.
+/// Bytes that are kept between launches.
 const MOST: usize = 128 << 20;
 
 /// What earlier launches have left.
@@ -54,7 +54,7 @@ impl Drop for Shadows {
 }
 
 impl Shadows {
-    /// That of a memory.
+    /// The shadow of a memory.
     #[inline]
     pub fn of(&mut self, memory: Memory) -> &mut Shadow {
         let All { shared, global } = &mut self.0;

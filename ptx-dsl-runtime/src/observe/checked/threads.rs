@@ -116,7 +116,7 @@ pub(super) struct Threads {
     slots: Vec<Cluster>,
     /// Clusters started so far.
     clusters: u32,
-    /// Of the CTAs by cluster, as in `%ctaid`.
+    /// `%ctaid` of the CTAs, by cluster.
     ctas: Vec<[u32; 3]>,
     /// CTAs of a cluster.
     size: usize,
@@ -151,7 +151,7 @@ impl Threads {
         Some(warp)
     }
 
-    /// The same for a warp that accesses memory, and learns nothing.
+    /// The state of a warp that accesses memory, and learns nothing.
     #[inline]
     fn accessing(&mut self, slot: u32, rank: u32, warp: u32) -> Option<&mut Warp> {
         let cluster = self.slots.get_mut(slot as usize)?;

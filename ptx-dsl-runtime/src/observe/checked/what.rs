@@ -7,22 +7,22 @@ pub(super) enum What {
     Load,
     Store,
     Atomic,
-    /// Of an mbarrier object.
+    /// The initialisation of an mbarrier object.
     Init,
-    /// Of an mbarrier object. What it leaves counts as never written.
+    /// The invalidation of an mbarrier object. What it leaves counts as never written.
     Inval,
-    /// Of an mbarrier object.
+    /// An operation on an mbarrier object.
     Mbarrier,
     /// By a copy in flight.
     CopyLoad,
     CopyStore,
     CopyReduction,
-    /// The same in the generic proxy: `cp.async`, `st.async`.
+    /// A store in the generic proxy for a thread: `cp.async`, `st.async`.
     AsyncStore,
     AsyncReduction,
     /// An operand in shared memory of `wgmma` or `tcgen05`.
     Operand,
-    /// Of a tensor map by a tensor copy.
+    /// A read of a tensor map by a tensor copy.
     TensorMap,
     /// The end of a CTA, no access.
     End,

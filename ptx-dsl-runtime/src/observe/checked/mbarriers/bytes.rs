@@ -11,7 +11,7 @@ use crate::observe::checked::threads::Warp;
 use crate::observe::checked::what::What;
 use crate::observe::monitor::Scope;
 
-/// All bytes of a cell.
+/// All bytes of a word.
 const CELL: u8 = 0b1111;
 
 /// An operation: what differs from others.
@@ -49,7 +49,7 @@ impl Operation {
 #[derive(Debug)]
 pub(in crate::observe::checked) struct Bytes {
     init: Record,
-    /// Those that others do not say all of, in no order.
+    /// The operations that no other one subsumes, in no order.
     all: Vec<Operation>,
     /// Each warp has one, by all lanes.
     whole: bool,

@@ -7,9 +7,9 @@ const KEPT: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::observe::checked) struct Bytes {
     phase: u32,
-    /// Those that `expect_tx` has counted.
+    /// Bytes that `expect_tx` has counted.
     pub expected: u64,
-    /// Those of the copies that have started in this phase and name the object.
+    /// Bytes of the copies that have started in this phase and name the object.
     pub started: u64,
 }
 

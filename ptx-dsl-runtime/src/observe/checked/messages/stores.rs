@@ -12,7 +12,7 @@ const LEAST: usize = 1 << 12;
 /// Stores that have released nothing, by number from 1 on.
 #[derive(Debug, Default)]
 pub(super) struct Stores {
-    /// Without their lanes.
+    /// The issuers without their lanes.
     all: Vec<Issuer>,
     recent: Recent,
     limit: usize,

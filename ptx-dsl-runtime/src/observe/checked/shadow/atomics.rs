@@ -1,9 +1,9 @@
 //! Words that threads of a CTA update with atomic operations between two barriers. Such operations are in no race with each other, so
 //! that only the last one of each word is kept: here, until another access comes to its line.
 
-use super::blocks::CELLS;
+use super::blocks::WORDS;
 use super::lines::Lines;
-use super::packed::Cell;
+use super::packed::ShadowWord;
 use super::record::Record;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::simd::{best, dispatch};
@@ -80,7 +80,7 @@ impl Atomics {
             self.last.resize(word + 1, 0);
         }
         self.last[word] = event * 32 + lane;
-        let line = word as u64 / CELLS as u64;
+        let line = word as u64 / WORDS as u64;
         self.lines.insert((line, line + 1));
     }
 
@@ -89,23 +89,23 @@ impl Atomics {
         !self.last.is_empty() && self.lines.has_all((line, line + 1))
     }
 
-    /// The cells of a line have the operations from now on.
+    /// The words of a line have the operations from now on.
     #[inline(never)]
-    pub fn give_back(&mut self, line: u64, cells: &mut [Cell; CELLS]) {
+    pub fn give_back(&mut self, line: u64, words: &mut [ShadowWord; WORDS]) {
         self.lines.remove((line, line + 1));
-        for (last, cell) in self.last.iter_mut().skip(line as usize * CELLS).zip(cells) {
+        for (last, word) in self.last.iter_mut().skip(line as usize * WORDS).zip(words) {
             if *last != 0 {
-                cell.is_written_by(*last / 32, *last % 32);
+                word.is_written_by(*last / 32, *last % 32);
                 *last = 0;
             }
         }
     }
 
-    /// The same for one word. Others of its line stay.
+    /// Gives back the operation of one word. The other words of its line stay.
     #[inline]
-    pub fn give_back_word(&mut self, at: u64, cell: &mut Cell) {
+    pub fn give_back_word(&mut self, at: u64, word: &mut ShadowWord) {
         if let Some(last) = self.last.get_mut((at / 4) as usize).filter(|last| **last != 0) {
-            cell.is_written_by(*last / 32, *last % 32);
+            word.is_written_by(*last / 32, *last % 32);
             *last = 0;
         }
     }

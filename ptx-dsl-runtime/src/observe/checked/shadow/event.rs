@@ -42,7 +42,7 @@ impl Event {
         Event { by, at, of_cells: false }
     }
 
-    /// An access to which only cells refer: they know the places.
+    /// An access to which only words refer: they know the places.
     pub fn of_cells(by: Record) -> Event {
         Event { of_cells: true, ..Event::one(by, 0, 0, None) }
     }
@@ -86,7 +86,7 @@ impl Event {
         Some(Event { by: Record { lanes, ..by }, at, of_cells: false })
     }
 
-    /// The same access so many bytes further on, by another statement.
+    /// The same access this many bytes further on, by another statement.
     pub fn moved(&self, (site, distance): (u32, i32)) -> Event {
         let from = self.at.from.wrapping_add_signed(distance.into());
         Event { by: Record { site, ..self.by }, at: Places { from, ..self.at }, of_cells: false }
@@ -332,12 +332,12 @@ mod tests {
         event.lines(|line| {
             let mut bits = 0;
             event.stripes(line, |stripe| {
-                for cell in 0..16 {
-                    for record in stripe.records(cell) {
+                for word in 0..16 {
+                    for record in stripe.records(word) {
                         for (byte, lane) in (0..4).flat_map(|b| (0..32).map(move |l| (b, l))) {
                             if record.bytes >> byte & 1 != 0 && record.lanes >> lane & 1 != 0 {
-                                all.push((line * LINE + u64::from(cell * 4 + byte), record.actor, lane));
-                                bits |= 1 << (cell * 4 + byte);
+                                all.push((line * LINE + u64::from(word * 4 + byte), record.actor, lane));
+                                bits |= 1 << (word * 4 + byte);
                             }
                         }
                     }

@@ -1,4 +1,4 @@
-//! The accesses to which records of lines and cells refer.
+//! The accesses to which records of lines and words refer.
 
 use super::event::Event;
 
@@ -30,7 +30,7 @@ impl Events {
         self.all.len() as u32
     }
 
-    /// The same for an access to which lines refer, and cells in place of these lines.
+    /// Keeps an access to which lines refer, and words in place of these lines.
     #[inline]
     pub fn keep_for_lines(&mut self, event: Event) -> u32 {
         match self.free.pop() {
@@ -50,7 +50,7 @@ impl Events {
         }
     }
 
-    /// The last one, if it will do for a cell.
+    /// The last one, if it will do for a word.
     #[inline]
     pub fn last_for_cell<T>(&mut self, will_do: impl FnOnce(&Event) -> Option<T>) -> Option<(u32, T)> {
         let id = self.last();
@@ -142,7 +142,7 @@ mod tests {
         events.free(lines[0], |_| false);
         events.free(lines[1], |_| true);
         assert_eq!(events.keep_for_lines(event(256)), lines[1]);
-        // the last one is also that of a cell from now on
+        // the last one is also that of a word from now on
         let last = events.keep(event(384));
         assert_eq!(events.last_for_cell(|event| Some(event.all_bytes().0)), Some((last, 384)));
         events.free(last, |_| true);

@@ -1,7 +1,7 @@
 //! Accesses of lanes of a warp, each to its own place.
 
 use super::Shadow;
-use super::blocks::CELLS;
+use super::blocks::WORDS;
 use super::event::Event;
 use super::last::Pass;
 use super::line::More;
@@ -11,7 +11,7 @@ use super::stripe::LINE;
 use crate::observe::checked::operations::View;
 use crate::observe::checked::what::What;
 
-/// So many neighbouring lanes that access neighbouring elements are looked at together.
+/// The number of neighbouring lanes that are looked at together, where they access neighbouring elements.
 const LONG: u32 = 16;
 
 /// How many of these lanes, from one on, follow each other and access elements that do.
@@ -34,7 +34,7 @@ impl Shadow {
         new: Record,
         view: &View<'_>,
     ) -> Option<u32> {
-        // strong loads and stores are of single flags and marks: cells at once
+        // strong loads and stores are of single flags and marks: words at once
         let is_regular = new.strong.is_none() || new.what == What::Atomic;
         if is_regular && let Some(event) = Event::exchanged(new, offsets, size) {
             let fine = self.notes(&event, view.warp)
@@ -82,23 +82,23 @@ impl Shadow {
         Some(quick.messages)
     }
 
-    /// The lanes at whose words there may be a message, if these have cells.
+    /// The lanes at whose words there may be a message, if these have words.
     ///
-    /// All cells are looked at before each of them is compared with the access: so the processor waits for several at a time.
+    /// All words are looked at before each of them is compared with the access: so the processor waits for several at a time.
     #[inline]
     fn messages(&self, offsets: &[u64; 32], lanes: u32) -> u32 {
         let (mut rest, mut messages) = (lanes, 0);
         while rest != 0 {
             let lane = rest.trailing_zeros();
             rest &= rest - 1;
-            let (number, word) = (offsets[lane as usize] / LINE, offsets[lane as usize] as usize / 4 % CELLS);
-            let cells = self.pages.get(number).and_then(|line| self.more.blocks.known(line.cells()));
-            messages |= u32::from(cells.is_some_and(|cells| cells[word].has_message())) << lane;
+            let (number, word) = (offsets[lane as usize] / LINE, offsets[lane as usize] as usize / 4 % WORDS);
+            let words = self.pages.get(number).and_then(|line| self.more.blocks.known(line.words()));
+            messages |= u32::from(words.is_some_and(|words| words[word].has_message())) << lane;
         }
         messages
     }
 
-    /// An access of one lane to bytes that have cells: is it fine at first sight? If not, some of the cells may have it.
+    /// An access of one lane to bytes that have words: is it fine at first sight? If not, some of the words may have it.
     #[inline]
     fn is_quick(&mut self, (at, size): (u64, u32), quick: &mut Quick<'_>, lane: u32, of_class: bool) -> bool {
         let number = at / LINE;
@@ -106,29 +106,29 @@ impl Shadow {
             return false;
         }
         let Some(line) = self.pages.line(number) else { return false };
-        if line.cells() == 0 && quick.new.what.writes() && line.last.is_empty() && !line.is_guarded() {
-            line.last.tags.set_cells(self.more.blocks.add());
+        if line.words() == 0 && quick.new.what.writes() && line.last.is_empty() && !line.is_guarded() {
+            line.last.tags.set_words(self.more.blocks.add());
         }
-        if line.cells() == 0 || line.is_guarded() {
+        if line.words() == 0 || line.is_guarded() {
             return false;
         }
         let More { events, lists, blocks, recent } = &mut self.more;
-        let (cells, mut kept) = (blocks.get(line.cells()), Kept { events, lists, recent });
-        let first = at as usize / 4 % CELLS;
+        let (words, mut kept) = (blocks.get(line.words()), Kept { events, lists, recent });
+        let first = at as usize / 4 % WORDS;
         if size > 4 {
             if self.atomics.has_line(number) {
-                self.atomics.give_back(number, cells);
+                self.atomics.give_back(number, words);
             }
-            let Some(cells) = cells.get_mut(first..first + size as usize / 4) else { return false };
-            return cells.iter_mut().all(|cell| cell.is_quick(&mut kept, quick, lane, 15));
+            let Some(words) = words.get_mut(first..first + size as usize / 4) else { return false };
+            return words.iter_mut().all(|word| word.is_quick(&mut kept, quick, lane, 15));
         }
         let bytes = ((1u32 << size) - 1) << (at % 4);
-        let cell = &mut cells[first];
-        self.atomics.give_back_word(at, cell);
-        let fine = cell.is_quick(&mut kept, quick, lane, bytes as u8);
+        let word = &mut words[first];
+        self.atomics.give_back_word(at, word);
+        let fine = word.is_quick(&mut kept, quick, lane, bytes as u8);
         if fine
             && of_class
-            && let Some(write) = cell.only_write()
+            && let Some(write) = word.only_write()
         {
             self.atomics.add(at, write);
         }

@@ -17,7 +17,7 @@ pub(super) struct Last {
     pub tags: Tags,
 }
 
-/// So many further reads of a line are kept; of more than that some are forgotten, and races with them.
+/// The largest read set of a line, beside the last read. Of more reads some are forgotten, and races with them.
 const MOST: usize = 128;
 
 /// With so many further accesses, writes to a part of the line are kept otherwise.
@@ -97,7 +97,7 @@ impl<'v> Pass<'v> {
         self.id
     }
 
-    /// The same for an access in the list of a line.
+    /// Has an access in the list of a line happened before?
     #[inline]
     fn is_after_other(&mut self, events: &Events, id: u32, line: u64) -> bool {
         let place = id as usize % OTHERS;
@@ -146,7 +146,7 @@ impl<'v> Pass<'v> {
         self.view.is_behind(what, actor, lanes, time)
     }
 
-    /// The same, piece by piece.
+    /// Has each piece of an access happened before?
     #[inline(never)]
     fn is_after_each(&self, old: &Event, line: u64) -> bool {
         if old.bytes(line) & self.new.bytes(line) == 0 {
@@ -169,9 +169,9 @@ impl<'v> Pass<'v> {
 
 impl Last {
     /// Cells have the accesses from now on.
-    pub fn leave(&mut self, cells: u32) {
+    pub fn leave(&mut self, words: u32) {
         (self.write, self.read) = (0, 0);
-        self.tags.set_cells(cells);
+        self.tags.set_words(words);
     }
 
     /// Has nobody accessed anything?
@@ -293,7 +293,7 @@ impl Last {
         true
     }
 
-    /// The same for several lines that have had the same accesses, all of whose bytes it reads or writes. False, with nothing done, if
+    /// An access to several lines that have had the same accesses, all of whose bytes it reads or writes. False, with nothing done, if
     /// each line has to be looked at by itself.
     #[inline]
     pub fn access_all(&mut self, events: &mut Events, pass: &mut Pass<'_>) -> bool {
@@ -407,7 +407,7 @@ impl Last {
     }
 
     /// Calls `f` with the records of four bytes, and the events that they are of.
-    pub fn records(&self, events: &Events, line: u64, cell: u32, mut f: impl FnMut(u32, Record)) {
+    pub fn records(&self, events: &Events, line: u64, word: u32, mut f: impl FnMut(u32, Record)) {
         let ids = [self.write, self.read];
         let mut covered = 0;
         // the last write first: it hides what others have written there
@@ -415,7 +415,7 @@ impl Last {
             let Some(event) = events.get(*id) else { continue };
             let hidden = if event.by.what.writes() { covered } else { 0 };
             event.stripes(line, |stripe| {
-                for record in stripe.records(cell) {
+                for record in stripe.records(word) {
                     let bytes = record.bytes & !hidden;
                     if bytes != 0 {
                         covered |= if record.what.writes() { bytes } else { 0 };

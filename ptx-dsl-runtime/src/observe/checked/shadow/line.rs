@@ -1,14 +1,14 @@
 //! 64 bytes: the last accesses to them, in one of two forms.
 
-use super::blocks::{Blocks, CELLS};
-use super::cell::{Accesses, Outcome};
+use super::blocks::{Blocks, WORDS};
 use super::events::Events;
 use super::last::{Last, Pass};
 use super::lists::Lists;
-use super::packed::Cell;
+use super::packed::ShadowWord;
 use super::record::Record;
 use super::stripe::LINE;
 use super::tags::Tags;
+use super::word::{Outcome, WordAccesses};
 use crate::observe::checked::operations::View;
 use crate::observe::checked::recent::Recent;
 use crate::observe::checked::threads::Warp;
@@ -19,7 +19,7 @@ pub(super) struct Line {
     pub last: Last,
 }
 
-/// Records for which lines and cells have no place.
+/// Records for which lines and words have no place.
 #[derive(Debug, Default)]
 pub(super) struct More {
     pub lists: Lists,
@@ -36,33 +36,33 @@ impl More {
     }
 }
 
-/// The cells of a line.
-pub(super) struct Cells<'m> {
-    pub all: &'m mut [Cell; CELLS],
+/// The words of a line.
+pub(super) struct LineWords<'m> {
+    pub all: &'m mut [ShadowWord; WORDS],
     lists: &'m mut Lists,
     events: &'m mut Events,
 }
 
-impl Cells<'_> {
-    /// Has nobody written some of these bytes of a cell?
+impl LineWords<'_> {
+    /// Has nobody written some of these bytes of a word?
     #[inline]
-    fn is_unwritten(&self, cell: usize, bytes: u8) -> bool {
-        self.all[cell].is_unwritten(self.events, self.lists, bytes)
+    fn is_unwritten(&self, word: usize, bytes: u8) -> bool {
+        self.all[word].is_unwritten(self.events, self.lists, bytes)
     }
 
-    /// The last write to a cell.
-    pub fn write(&self, cell: usize) -> Record {
-        self.all[cell].open(self.events).write
+    /// The last write to a word.
+    pub fn write(&self, word: usize) -> Record {
+        self.all[word].open(self.events).write
     }
 
-    /// Changes the accesses of a cell.
+    /// Changes the accesses of a word.
     #[inline]
-    pub fn change(&mut self, cell: usize, f: impl FnOnce(&mut Accesses, &mut Lists)) {
-        let cell = &mut self.all[cell];
-        let before = cell.open(self.events);
+    pub fn change(&mut self, word: usize, f: impl FnOnce(&mut WordAccesses, &mut Lists)) {
+        let word = &mut self.all[word];
+        let before = word.open(self.events);
         let mut now = before;
         f(&mut now, self.lists);
-        cell.close(self.events, &now, &before, 0);
+        word.close(self.events, &now, &before, 0);
     }
 }
 
@@ -79,10 +79,10 @@ impl Line {
         self.last.tags.is_of_group()
     }
 
-    /// The number of its cells, 0: none.
+    /// The number of its words, 0: none.
     #[inline]
-    pub fn cells(&self) -> u32 {
-        self.last.tags.cells()
+    pub fn words(&self) -> u32 {
+        self.last.tags.words()
     }
 
     /// Is every access to be looked at by itself?
@@ -91,30 +91,30 @@ impl Line {
         self.last.tags.is_guarded()
     }
 
-    /// Its cells, made if need be.
+    /// Its words, made if need be.
     #[inline]
-    pub fn split<'m>(&mut self, more: &'m mut More, number: u64) -> Cells<'m> {
+    pub fn split<'m>(&mut self, more: &'m mut More, number: u64) -> LineWords<'m> {
         let More { lists, events, blocks, .. } = more;
-        if self.cells() == 0 {
-            let cells = blocks.add();
+        if self.words() == 0 {
+            let words = blocks.add();
             if !self.last.is_empty() {
-                self.fill(blocks.get(cells), lists, events, number);
+                self.fill(blocks.get(words), lists, events, number);
             }
-            self.last.leave(cells);
+            self.last.leave(words);
         }
-        Cells { all: blocks.get(self.cells()), lists, events }
+        LineWords { all: blocks.get(self.words()), lists, events }
     }
 
-    /// Gives cells the accesses to the line.
-    fn fill(&self, cells: &mut [Cell; CELLS], lists: &mut Lists, events: &mut Events, number: u64) {
+    /// Gives words the accesses to the line.
+    fn fill(&self, words: &mut [ShadowWord; WORDS], lists: &mut Lists, events: &mut Events, number: u64) {
         let mut records = Vec::new();
-        for (i, cell) in (0..).zip(cells) {
+        for (i, word) in (0..).zip(words) {
             self.last.records(events, number, i, |id, record| records.push((id, record)));
             for (id, record) in records.drain(..) {
-                let old = cell.open(events);
+                let old = word.open(events);
                 let mut new = old;
                 new.add(lists, record);
-                cell.close(events, &new, &old, id);
+                word.close(events, &new, &old, id);
             }
         }
     }
@@ -122,7 +122,7 @@ impl Line {
     /// Have threads of the CTA written all its bytes, and does a barrier come after that? See [`Last::is_quiet`].
     #[inline]
     pub fn is_quiet(&self, more: &More, number: u64, warp: &Warp, before: &mut u32) -> bool {
-        !self.is_guarded() && self.cells() == 0 && self.last.is_quiet(&more.events, number, warp, before)
+        !self.is_guarded() && self.words() == 0 && self.last.is_quiet(&more.events, number, warp, before)
     }
 
     /// An access to the bytes of a range.
@@ -138,15 +138,15 @@ impl Line {
         view: &View<'_>,
         outcome: &mut Outcome,
     ) {
-        let mut cells = self.split(more, number);
+        let mut words = self.split(more, number);
         for number in from / 4..to.div_ceil(4) {
-            let (bytes, at) = (bytes_of(number, from, to), number as usize % CELLS);
-            if reads && cells.is_unwritten(at, bytes) {
+            let (bytes, at) = (bytes_of(number, from, to), number as usize % WORDS);
+            if reads && words.is_unwritten(at, bytes) {
                 // not counted: it may come again, lane by lane
                 outcome.unwritten = true;
                 continue;
             }
-            cells.change(at, |cell, lists| cell.access(lists, Record { bytes, ..new }, same, view, outcome));
+            words.change(at, |word, lists| word.access(lists, Record { bytes, ..new }, same, view, outcome));
         }
     }
 
@@ -169,14 +169,14 @@ impl Line {
 
     /// All of it is written in one piece: it has one record again.
     pub fn join(&mut self, more: &mut More, pass: &mut Pass<'_>) {
-        more.blocks.remove(self.cells());
-        self.last.tags.set_cells(0);
+        more.blocks.remove(self.words());
+        self.last.tags.set_words(0);
         self.last.set(&mut more.events, pass);
     }
 
     pub fn is_unwritten(&mut self, more: &mut More, number: u64, from: u32, to: u32) -> bool {
-        let cells = self.split(more, number);
-        (from / 4..to.div_ceil(4)).any(|number| cells.is_unwritten(number as usize % CELLS, bytes_of(number, from, to)))
+        let words = self.split(more, number);
+        (from / 4..to.div_ceil(4)).any(|number| words.is_unwritten(number as usize % WORDS, bytes_of(number, from, to)))
     }
 }
 
@@ -185,7 +185,7 @@ pub(super) fn piece_of(line: u64, from: u64, to: u64) -> (u32, u32) {
     ((from.max(line * LINE) - line * LINE) as u32, (to.min((line + 1) * LINE) - line * LINE) as u32)
 }
 
-/// The bytes of a cell that are in a range.
+/// The bytes of a word that are in a range.
 fn bytes_of(number: u32, from: u32, to: u32) -> u8 {
     let (low, high) = (from.max(number * 4) - number * 4, to.min(number * 4 + 4) - number * 4);
     ((1u32 << high) - (1u32 << low)) as u8

@@ -1,4 +1,4 @@
-//! Further records of cells. Most lists have one, which is in the list itself.
+//! Further records of words. Most lists have one, which is in the list itself.
 
 use super::record::Record;
 
@@ -61,7 +61,7 @@ impl List {
     }
 }
 
-/// So many places can have further records; more places are kept without them, and some races there are not found.
+/// The number of words that can have further records; more words are kept without them, and some races there are not found.
 const MOST: usize = (1 << 24) - 1;
 
 /// All lists, by number from 1 on. 0 is an empty one.

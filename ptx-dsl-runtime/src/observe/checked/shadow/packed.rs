@@ -1,19 +1,19 @@
-//! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
+//! Shadow words as they are kept: numbers of events, and which of their threads made the access.
 
-use super::cell::Accesses;
 use super::event::Event;
 use super::events::Events;
 use super::lists::Lists;
 use super::record::{Record, joins, replaces};
+use super::word::WordAccesses;
 use crate::observe::checked::actor::{Actor, cta_of};
 use crate::observe::checked::recent::Recent;
 use crate::observe::checked::threads::Warp;
 use crate::observe::checked::what::What;
 use crate::observe::monitor::Scope;
 
-/// The last accesses to four bytes.
+/// The last write to four bytes and the read set, in 16 bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cell {
+pub(super) struct ShadowWord {
     /// The events of the last write and the last read. 0: none.
     write: u32,
     read: u32,
@@ -23,7 +23,7 @@ pub(super) struct Cell {
     rest: u32,
 }
 
-/// Who of an event, and what a cell knows of an access without it.
+/// Who of an event, and what a word knows of an access without it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct By(u16);
 
@@ -34,13 +34,13 @@ impl By {
     /// The bits of the above.
     const WHO: u16 = 0x7FF;
 
-    /// Of a write: there may be a message of strong accesses.
+    /// A bit for a write: there may be a message of strong accesses.
     const MESSAGE: u16 = 1 << 14;
 
     /// It is strong, of scope `.gpu`.
     const GPU: u16 = 1 << 15;
 
-    /// Of a read: the first of four bits of a hash of the CTA.
+    /// A shift for a read: the first of four bits of a hash of the CTA.
     const CTA: u32 = 11;
 
     /// The hash of the CTA of a warp.
@@ -103,20 +103,20 @@ impl By {
     }
 }
 
-/// What is kept of accesses beside cells.
+/// What is kept of accesses beside words.
 pub(super) struct Kept<'k> {
     pub events: &'k mut Events,
     pub lists: &'k mut Lists,
     pub recent: &'k mut Recent,
 }
 
-/// An access of some lanes, one after the other, that is compared with cells.
+/// An access of some lanes, one after the other, that is compared with words.
 pub(super) struct Quick<'q> {
     pub new: &'q Record,
     pub warp: &'q Warp,
     /// It needs a write before.
     pub reads: bool,
-    /// Of more than one cell.
+    /// The access is to more than one word.
     is_wide: bool,
     /// It is strong, of scope `.gpu`.
     is_gpu: bool,
@@ -188,7 +188,7 @@ impl<'q> Quick<'q> {
     }
 }
 
-impl Cell {
+impl ShadowWord {
     #[inline]
     fn bytes(&self) -> (u8, u8) {
         ((self.rest & 15) as u8, (self.rest >> 4 & 15) as u8)
@@ -273,7 +273,7 @@ impl Cell {
         if joins(&last, new) {
             return false;
         }
-        let mut all = Accesses { read: last, more: self.list(), ..Accesses::default() };
+        let mut all = WordAccesses { read: last, more: self.list(), ..WordAccesses::default() };
         all.read(kept.lists, *new, warp);
         self.rest = self.rest & 255 | all.more << 8;
         true
@@ -300,8 +300,8 @@ impl Cell {
     }
 
     /// Nobody has accessed it, but a message may be there.
-    pub fn forgotten() -> Cell {
-        Cell { write_by: By(By::MESSAGE), ..Cell::default() }
+    pub fn forgotten() -> ShadowWord {
+        ShadowWord { write_by: By(By::MESSAGE), ..ShadowWord::default() }
     }
 
     /// Has nobody written some of these bytes?
@@ -312,16 +312,16 @@ impl Cell {
 
     /// The accesses themselves.
     #[inline]
-    pub fn open(&self, events: &Events) -> Accesses {
+    pub fn open(&self, events: &Events) -> WordAccesses {
         let record = |id, by: By, bytes| events.get(id).map_or(Record::default(), |event| by.record(event, bytes));
         let (written, read) = self.bytes();
         let (write, read) = (record(self.write, self.write_by, written), record(self.read, self.read_by, read));
-        Accesses { write, read, more: self.list() }
+        WordAccesses { write, read, more: self.list() }
     }
 
     /// Keeps accesses that were these before. New ones are probably of an event.
     #[inline]
-    pub fn close(&mut self, events: &mut Events, new: &Accesses, old: &Accesses, near: u32) {
+    pub fn close(&mut self, events: &mut Events, new: &WordAccesses, old: &WordAccesses, near: u32) {
         if new.write != old.write {
             // of a write that comes from the line, it is not known what was before
             let message =

@@ -1,13 +1,13 @@
 //! Shared memory between two barriers of its CTA, in a cluster of one.
 //!
 //! Most lines are quiet: threads of the CTA have written all their bytes before the last barrier. Reads of quiet lines cannot race until
-//! somebody writes there, so they are only noted. After the next barrier every thread of the CTA knows of them, and there are no others;
-//! they are forgotten, but for the lines that they have read.
+//! somebody writes there, so they are only noted in a read set. After the next barrier every thread of the CTA knows of them, and there
+//! are no others; they are forgotten, but for the lines that they have read.
 
 use super::event::Event;
 use super::lines::Lines;
 
-/// So many reads are noted.
+/// The largest read set of a phase.
 const MOST: usize = 4096;
 
 /// With more noted reads, all are kept by line as soon as one is.
@@ -15,13 +15,13 @@ const FEW: usize = 16;
 
 /// Noted reads of several statements, which are alike but for statement and place.
 #[derive(Debug, Default)]
-struct Chains {
+struct ReadChains {
     /// The first read of each, and where its others end.
     first: Vec<(Event, usize)>,
     others: Vec<(u32, i32)>,
 }
 
-impl Chains {
+impl ReadChains {
     fn clear(&mut self) {
         self.first.clear();
         self.others.clear();
@@ -46,11 +46,11 @@ pub(super) struct Phase {
     quiet: Lines,
     /// Written since.
     written: Lines,
-    /// Of these, the ones that were quiet, and that threads have written alone: they are quiet again after the next barrier.
+    /// The lines written since that were quiet, and that threads have written alone: they are quiet again after the next barrier.
     again: Lines,
-    /// The noted reads, and the lines from the first to the last of each.
-    reads: Vec<Event>,
-    chains: Chains,
+    /// The read set, and the lines from the first to the last of each read.
+    read_set: Vec<Event>,
+    chains: ReadChains,
     touched: Lines,
     /// The lines of those that are forgotten, if nobody has written there since.
     pub read: Lines,
@@ -68,7 +68,7 @@ impl Phase {
     /// A CTA starts.
     pub fn start(&mut self) {
         self.floor = 0;
-        self.reads.clear();
+        self.read_set.clear();
         self.chains.clear();
         let lines = [&mut self.quiet, &mut self.written, &mut self.again, &mut self.touched, &mut self.read];
         lines.into_iter().for_each(Lines::clear);
@@ -91,7 +91,7 @@ impl Phase {
     #[inline(never)]
     fn next(&mut self, floor: u32, mut is_quiet: impl FnMut(u64) -> bool) {
         self.floor = floor;
-        self.reads.clear();
+        self.read_set.clear();
         self.chains.clear();
         // of what is written since, lines know who has read it
         self.read.add_but(&self.touched, &self.written);
@@ -105,11 +105,11 @@ impl Phase {
     #[inline]
     pub fn note(&mut self, read: &Event) -> bool {
         let Some(lines) = read.dense_lines() else { return false };
-        if self.proxies || self.reads.len() >= MOST || !self.quiet.has_all(lines) {
+        if self.proxies || self.read_set.len() >= MOST || !self.quiet.has_all(lines) {
             return false;
         }
         self.touched.insert(lines);
-        self.reads.push(*read);
+        self.read_set.push(*read);
         true
     }
 
@@ -158,13 +158,13 @@ impl Phase {
 
     #[inline(never)]
     fn keep(&mut self, lines: (u64, u64), by: Option<&Event>, kept: &mut Vec<Event>) {
-        if self.reads.len() > FEW || !self.chains.first.is_empty() {
+        if self.read_set.len() > FEW || !self.chains.first.is_empty() {
             self.take(kept);
             return;
         }
         let meet = |a: (u64, u64), b: (u64, u64)| a.0 < b.1 && b.0 < a.1;
         let mut next = 0;
-        while let Some(read) = self.reads.get(next) {
+        while let Some(read) = self.read_set.get(next) {
             let matters = match by {
                 Some(by) => meet(read.all_bytes(), by.all_bytes()),
                 None => meet(read.all_lines(), lines),
@@ -173,14 +173,14 @@ impl Phase {
                 next += 1;
                 continue;
             }
-            let read = self.reads.swap_remove(next);
+            let read = self.read_set.swap_remove(next);
             // what a thread writes after it has read it, it says all of
             if by.is_none_or(|by| !read.is_alike(by)) {
                 kept.push(read);
             }
         }
         self.touched.remove(lines);
-        for (from, to) in self.reads.iter().map(Event::all_lines) {
+        for (from, to) in self.read_set.iter().map(Event::all_lines) {
             self.touched.insert((from.max(lines.0), to.min(lines.1)));
         }
     }
@@ -193,13 +193,13 @@ impl Phase {
     /// Are there too many reads? Then they are to be kept elsewhere.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.reads.len() >= MOST
+        self.read_set.len() >= MOST
     }
 
     /// The noted reads, to be kept elsewhere.
     pub fn take(&mut self, reads: &mut Vec<Event>) {
         self.touched.clear();
-        reads.append(&mut self.reads);
+        reads.append(&mut self.read_set);
         reads.extend(self.chains.reads());
         self.chains.clear();
     }

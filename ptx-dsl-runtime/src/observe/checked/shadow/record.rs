@@ -1,4 +1,4 @@
-//! A record: an access by lanes of one actor at one time, to some of four bytes.
+//! A record: an access by lanes of one actor at one epoch, to some of four bytes.
 
 use crate::observe::checked::actor::{Actor, COPIES, includes};
 use crate::observe::checked::clock::Bridge;
@@ -11,6 +11,7 @@ use crate::observe::monitor::{Order, Scope};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::observe::checked) struct Record {
     pub actor: Actor,
+    /// The epoch of the actor.
     pub time: u32,
     /// 0: no record.
     pub lanes: u32,
@@ -23,7 +24,7 @@ pub(in crate::observe::checked) struct Record {
 }
 
 impl Record {
-    /// Of lanes, at the time of their warp.
+    /// The record of an access of lanes, at the epoch of their warp.
     pub fn new(warp: &mut Warp, lanes: u32, site: u32, what: What, order: Order) -> Record {
         let (time, id) = (warp.event(), warp.id);
         Record { actor: id, time, lanes, site, bytes: 0, strong: order.is_strong().then_some(order.scope), what }
@@ -36,7 +37,7 @@ impl Record {
         alike && self.is_mutual_scope(other)
     }
 
-    /// The same of their scopes alone.
+    /// Do the scopes alone include both threads?
     #[inline]
     pub fn is_mutual_scope(&self, other: &Record) -> bool {
         let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
@@ -62,7 +63,7 @@ impl Record {
         others == 0 || view.knows(self.actor, others, self.time)
     }
 
-    /// The same for an operation on an mbarrier object, for which a lane speaks for its warp. libcu++ relies on that: one lane leaves a
+    /// Has an operation on an mbarrier object happened before? A lane speaks for its warp. libcu++ relies on that: one lane leaves a
     /// pipeline for all after `match.any.sync`, and the last one to leave invalidates the objects.
     #[cold]
     pub fn is_operation_before(&self, view: &View<'_>) -> bool {

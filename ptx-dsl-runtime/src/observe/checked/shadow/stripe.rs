@@ -98,16 +98,16 @@ impl Stripe {
     }
 
     /// What it is for four bytes: a record for each element in them, or one.
-    pub fn records(&self, cell: u32) -> impl Iterator<Item = Record> {
+    pub fn records(&self, word: u32) -> impl Iterator<Item = Record> {
         let Stripe { actor, time, site, lanes, strong, what, extent } = *self;
         let size = match extent.log {
             Some(log) if log < 2 => 1 << log,
             _ => 4,
         };
-        let (from, to) = (u32::from(extent.from).max(cell * 4), u32::from(extent.to).min(cell * 4 + 4));
+        let (from, to) = (u32::from(extent.from).max(word * 4), u32::from(extent.to).min(word * 4 + 4));
         (from..to).step_by(size).map(move |at| {
             let end = to.min(at + size as u32);
-            let bytes = ((1u32 << (end - cell * 4)) - (1u32 << (at - cell * 4))) as u8;
+            let bytes = ((1u32 << (end - word * 4)) - (1u32 << (at - word * 4))) as u8;
             let lanes = match extent.log {
                 Some(log) => extent.lane((at - u32::from(extent.from)) >> log),
                 None => lanes,

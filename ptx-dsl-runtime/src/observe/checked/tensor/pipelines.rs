@@ -49,7 +49,7 @@ pub(super) struct Pipelines {
     of_others: FxHashMap<(Actor, u32), FxHashMap<(Actor, u32), u32>>,
 }
 
-/// So many are kept without a need.
+/// The number of operations that are kept without a need.
 const KEPT: usize = 32;
 
 impl Pipelines {

@@ -65,7 +65,7 @@ struct Wait {
 #[derive(Debug, Clone)]
 pub(in crate::observe::checked) struct Warp {
     pub id: Actor,
-    /// Of its next event.
+    /// The epoch of the warp's next event.
     pub time: u32,
     /// The lanes that exist.
     pub(super) exist: u32,
@@ -136,7 +136,7 @@ impl Warp {
         }
     }
 
-    /// The same as a new one. Keeps its memory.
+    /// Makes the warp a new one, and keeps its memory.
     pub(super) fn start(&mut self, id: Actor, exist: u32, neighbours: u32, known: &Rc<Clock>) {
         (self.id, self.time, self.exist, self.floor, self.told, self.neighbours) = (id, 0, exist, 0, 0, neighbours);
         (self.used, self.whole) = (false, true);

@@ -3,12 +3,12 @@
 use super::MOST_READS;
 use crate::observe::checked::operations::View;
 use crate::observe::checked::shadow::Shadow;
-use crate::observe::checked::shadow::blocks::CELLS;
+use crate::observe::checked::shadow::blocks::WORDS;
 use crate::observe::checked::shadow::record::Record;
 use crate::observe::checked::shadow::stripe::LINE;
 
 impl Record {
-    /// So many operations on an object are kept beside the last one.
+    /// The number of operations on an object that are kept beside the last one.
     pub(in crate::observe::checked) const MOST: usize = MOST_READS;
 
     /// Has this initialisation of an object happened before an operation?
@@ -26,9 +26,9 @@ impl Shadow {
         let Some((last, others)) = operations.split_last() else { return };
         for at in [from, from + 4] {
             let Some((line, more)) = self.line(at / LINE) else { continue };
-            line.split(more, at / LINE).change(at as usize / 4 % CELLS, |cell, lists| {
-                others.iter().for_each(|r| cell.push(lists, *r));
-                cell.add(lists, *last);
+            line.split(more, at / LINE).change(at as usize / 4 % WORDS, |word, lists| {
+                others.iter().for_each(|r| word.push(lists, *r));
+                word.add(lists, *last);
             });
         }
     }

@@ -1,8 +1,8 @@
-//! The lines of a memory, made as they are used. Neighbouring lines that have had the same accesses are kept as one.
+//! Summary pages: the lines of a memory, made as they are used. A summary stands for neighbouring lines that have had the same accesses.
 
 use super::line::Line;
 
-/// So many neighbouring lines, from a multiple of it on, are a group.
+/// Neighbouring lines, from a multiple of this number on, that are a group.
 pub(super) const GROUP: u64 = 8;
 
 /// Groups of a page.
@@ -11,7 +11,7 @@ const GROUPS: usize = 128;
 /// Lines of a page.
 const PAGE: usize = GROUPS * GROUP as usize;
 
-/// Pages of the largest memory of the host.
+/// SummaryPages of the largest memory of the host.
 const MOST: usize = 1 << 24;
 
 /// Lines that are alike, on the heap from the start.
@@ -28,16 +28,16 @@ fn lines_of(group: usize) -> std::ops::Range<usize> {
 
 /// The lines of a memory.
 #[derive(Debug, Default)]
-pub(super) struct Pages {
-    /// By page: what all lines of a group have, unless they are apart.
-    groups: Vec<Option<Box<[Line; GROUPS]>>>,
+pub(super) struct SummaryPages {
+    /// By page: the summaries of its groups, for the lines that are not apart.
+    summaries: Vec<Option<Box<[Line; GROUPS]>>>,
     /// By page: lines that are apart. The others say that their group has their accesses.
     lines: Vec<Option<Box<[Line; PAGE]>>>,
     /// The lines from here on have no accesses.
     end: u64,
 }
 
-impl Pages {
+impl SummaryPages {
     /// Has nobody accessed any line?
     pub fn is_empty(&self) -> bool {
         self.end == 0
@@ -53,7 +53,7 @@ impl Pages {
     /// A line, made if need be. `None` if no memory is so large.
     #[inline]
     pub fn line(&mut self, number: u64) -> Option<&mut Line> {
-        let (page, at) = Pages::place(number);
+        let (page, at) = SummaryPages::place(number);
         if !self.is_apart(page, at) {
             self.set_apart(page, at / GROUP as usize)?;
         }
@@ -69,7 +69,7 @@ impl Pages {
     /// The lines of a group have records of their own from now on.
     #[inline(never)]
     fn set_apart(&mut self, page: usize, group: usize) -> Option<()> {
-        let line = std::mem::take(self.groups(page)?.get_mut(group)?);
+        let line = std::mem::take(self.summaries_of(page)?.get_mut(group)?);
         if self.lines.len() <= page {
             self.lines.resize_with(page + 1, || None);
         }
@@ -79,37 +79,37 @@ impl Pages {
         Some(())
     }
 
-    /// The groups of a page, made if need be. `None` if no memory is so large.
+    /// The summaries of a page, made if need be. `None` if no memory is so large.
     #[inline]
-    fn groups(&mut self, page: usize) -> Option<&mut [Line; GROUPS]> {
-        if self.groups.len() <= page {
+    fn summaries_of(&mut self, page: usize) -> Option<&mut [Line; GROUPS]> {
+        if self.summaries.len() <= page {
             if page >= MOST {
                 return None;
             }
-            self.groups.resize_with(page + 1, || None);
+            self.summaries.resize_with(page + 1, || None);
         }
-        Some(self.groups[page].get_or_insert_with(|| new_lines(Line::default())))
+        Some(self.summaries[page].get_or_insert_with(|| new_lines(Line::default())))
     }
 
     /// The lines of a group, from its first line on, if they have had the same accesses.
     #[inline]
     pub fn group(&mut self, first: u64) -> Option<&mut Line> {
-        let (page, at) = Pages::place(first);
+        let (page, at) = SummaryPages::place(first);
         let group = at / GROUP as usize;
         if self.is_apart(page, at) {
             return None;
         }
         self.end = self.end.max(first + GROUP);
-        Some(&mut self.groups(page)?[group])
+        Some(&mut self.summaries_of(page)?[group])
     }
 
     /// What a line has, if somebody has accessed its page.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&Line> {
-        let (page, at) = Pages::place(number);
+        let (page, at) = SummaryPages::place(number);
         match self.lines.get(page) {
             Some(Some(lines)) if !lines[at].is_of_group() => Some(&lines[at]),
-            _ => self.groups.get(page)?.as_ref().map(|groups| &groups[at / GROUP as usize]),
+            _ => self.summaries.get(page)?.as_ref().map(|groups| &groups[at / GROUP as usize]),
         }
     }
 
@@ -124,8 +124,8 @@ impl Pages {
     ) -> u64 {
         let mut next = from;
         while next < to {
-            let (page, at) = Pages::place(next);
-            let Some(Some(groups)) = self.groups.get_mut(page) else { break };
+            let (page, at) = SummaryPages::place(next);
+            let Some(Some(groups)) = self.summaries.get_mut(page) else { break };
             let (group, most) = (at / GROUP as usize, (GROUP - next % GROUP).min(to - next));
             let lines = self.lines.get_mut(page).and_then(Option::as_mut).filter(|lines| !lines[at].is_of_group());
             let changed = match lines {
@@ -160,7 +160,7 @@ impl Pages {
 
     /// Calls `f` with all lines, once for a group of lines that have had the same accesses.
     pub fn each(&mut self, mut f: impl FnMut(&mut Line)) {
-        for groups in self.groups.iter_mut().flatten() {
+        for groups in self.summaries.iter_mut().flatten() {
             groups.iter_mut().for_each(&mut f);
         }
         for lines in self.lines.iter_mut().flatten() {
@@ -170,7 +170,7 @@ impl Pages {
 
     pub fn bytes(&self) -> usize {
         let of = |lines: &[Line]| size_of_val(lines);
-        let groups: usize = self.groups.iter().flatten().map(|groups| of(&groups[..])).sum();
+        let groups: usize = self.summaries.iter().flatten().map(|groups| of(&groups[..])).sum();
         let lines: usize = self.lines.iter().flatten().map(|lines| of(&lines[..])).sum();
         groups + lines
     }
@@ -179,7 +179,7 @@ impl Pages {
     pub fn clear(&mut self) {
         let used = |page: u64, of: u64| (self.end - page * PAGE as u64).div_ceil(of) as usize;
         let pages = self.end.div_ceil(PAGE as u64) as usize;
-        for (page, groups) in (0..).zip(self.groups.iter_mut().take(pages)) {
+        for (page, groups) in (0..).zip(self.summaries.iter_mut().take(pages)) {
             let used = used(page, GROUP).min(GROUPS);
             groups.iter_mut().for_each(|groups| groups[..used].fill(Line::default()));
         }
@@ -201,12 +201,12 @@ mod tests {
         true
     }
 
-    fn marks(pages: &Pages, lines: std::ops::Range<u64>) -> Vec<u32> {
+    fn marks(pages: &SummaryPages, lines: std::ops::Range<u64>) -> Vec<u32> {
         lines.map(|line| pages.get(line).map_or(0, |line| line.last.tags.list())).collect()
     }
 
     /// So many records are visited that have a mark.
-    fn records(pages: &mut Pages) -> usize {
+    fn records(pages: &mut SummaryPages) -> usize {
         let mut count = 0;
         pages.each(|line| count += usize::from(line.last.tags.list() != 0));
         count
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_group_are_one_until_one_differs() {
-        let mut pages = Pages::default();
+        let mut pages = SummaryPages::default();
         for first in [1016, 1024, 1032] {
             mark(pages.group(first).unwrap(), 1);
         }

@@ -1,4 +1,5 @@
-//! Four bytes: who has written them last and who has read them since. [`packed`](super::packed) is how they are kept.
+//! A shadow word: who has written its four bytes last, and the read set, who has read them since. [`packed`](super::packed) is how it is
+//! kept.
 //!
 //! A write replaces the records of the bytes that it covers, because all of them have happened before it or are a race. A read replaces
 //! the reads that have happened before it.
@@ -14,12 +15,12 @@ use crate::observe::checked::operations::View;
 use crate::observe::checked::threads::Warp;
 use crate::observe::checked::what::What;
 
-/// So many reads are kept for a place; of more than that some are forgotten, and races with them.
+/// The largest read set of a word. Of more reads some are forgotten, and races with them.
 pub(super) const MOST_READS: usize = 32;
 
-/// The last accesses to four bytes.
+/// The last write to four bytes and the read set, decoded.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Accesses {
+pub(super) struct WordAccesses {
     pub write: Record,
     pub read: Record,
     /// The number of the list of further records.
@@ -51,7 +52,7 @@ impl Outcome {
     }
 }
 
-impl Accesses {
+impl WordAccesses {
     /// Has another record.
     pub fn add(&mut self, more: &mut Lists, r: Record) {
         let place = if r.what.writes() { &mut self.write } else { &mut self.read };
