@@ -85,7 +85,7 @@ fn levels_of_findings() {
         (Some(0), 0, 0)
     );
     assert_eq!(run(&["check", "-", "--group", "PTX0611=PTX0620"], b"").status.code(), Some(2));
-    for wrong in ["PTX0699", "PTX0207", "0611", "PTX611", "strict"] {
+    for wrong in ["PTX0999", "PTX0207", "0611", "PTX611", "strict"] {
         let out = run(&["check", "-", "--allow", wrong], b"");
         assert_eq!(out.status.code(), Some(2), "{}", String::from_utf8_lossy(&out.stderr));
     }
