@@ -1,4 +1,4 @@
-//! What describes a kernel to the machine: the constants that the macro emits, its variables, and how a region ends.
+//! The description of a kernel that the machine gets: the constants that the macro emits, its variables, and how a region ends.
 
 pub mod flow;
 mod info;

@@ -1,5 +1,5 @@
-//! What instructions compute, as functions of numbers: arithmetic, conversions, sums of matrix products, and values of 32 lanes.
-//! Nothing here knows the machine or its faults.
+//! Pure functions that compute the results of instructions: arithmetic, conversions, sums of matrix products, and values of 32
+//! lanes. This floor knows neither the machine nor its faults.
 
 pub mod accumulation;
 pub mod arith;

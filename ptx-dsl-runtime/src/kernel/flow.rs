@@ -3,7 +3,7 @@
 /// Number of a region. The order is reverse postorder, so a join has a higher number than its predecessors.
 pub type Pc = u16;
 
-/// How a step ends.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Go on at this region.
@@ -14,7 +14,7 @@ pub enum Next {
     Exit,
 }
 
-/// How a blocking instruction ends.
+/// The outcome of a blocking instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Flow {
     /// Done, its results are written.
@@ -25,7 +25,7 @@ pub enum Flow {
     Apart(Vec<(u32, Wait)>),
 }
 
-/// What threads wait for.
+/// A condition that threads wait for.
 ///
 /// [Example](crate::observe::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, PartialEq)]
@@ -45,13 +45,13 @@ pub enum Wait {
     },
     /// Any of these mbarrier objects (CTA rank, offset, parity) completing the phase of that parity.
     Mbarrier(Vec<(u32, u32, u64)>),
-    /// One mbarrier object: the common case.
+    /// A phase of one mbarrier object: the common case.
     Phase {
         /// CTA rank
         rank: u32,
-        /// in its shared memory
+        /// offset of the object in the shared memory of that CTA
         offset: u32,
-        /// of the phase
+        /// parity of the phase
         parity: u64,
     },
     /// The live lanes of `members` of the same warp; with a `pc`, all at that region.
@@ -72,17 +72,17 @@ pub enum Wait {
     Registers {
         /// the warp
         warp: u32,
-        /// of each thread, in all
+        /// number of registers of each thread after the increase
         count: u32,
     },
     /// Completion of this many wgmma-groups of each warp of the warpgroup.
     Warpgroup {
-        /// committed since the CTA began
+        /// number of groups committed since the CTA began
         groups: u64,
     },
     /// An operation of the allocator of Tensor Memory.
     TensorMemory {
-        /// with `.cta_group::2`
+        /// whether the operation has `.cta_group::2`
         pair: bool,
         /// the operation
         ticket: u32,
@@ -90,7 +90,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// Is it a wait at mbarrier objects, which may time out?
+    /// Whether this is a wait at mbarrier objects, which may time out.
     pub(crate) fn can_time_out(&self) -> bool {
         matches!(self, Wait::Mbarrier(_) | Wait::Phase { .. })
     }
@@ -106,7 +106,7 @@ impl Wait {
         }
     }
 
-    /// Is it a rendezvous of the fragments of one warp?
+    /// Whether this is a rendezvous of the fragments of one warp.
     pub(crate) fn is_rendezvous(&self) -> bool {
         matches!(self, Wait::WarpSync { .. } | Wait::WholeWarp { .. })
     }

@@ -17,7 +17,7 @@ pub struct KernelInfo<'k> {
     pub params: &'k [ParamInfo<'k>],
     /// Static shared memory in bytes, a multiple of 16.
     pub shared_size: u32,
-    /// How many of these bytes are after the last variable, before dynamic shared memory.
+    /// The number of these bytes that lie after the last variable, before dynamic shared memory.
     pub shared_padding: u32,
     /// Local memory in bytes per thread.
     pub local_size: u32,
@@ -35,11 +35,12 @@ pub struct KernelInfo<'k> {
     pub maxclusterrank: Option<u32>,
     /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
-    /// It calls `malloc` or `free`.
+    /// Whether the kernel calls `malloc` or `free`.
     pub heap: bool,
-    /// It reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
+    /// Whether the kernel reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
     pub cooperative: bool,
-    /// It reads `%reserved_smem_offset_1` or a similar one, where cooperative groups find memory for tiles of several warps.
+    /// Whether the kernel reads `%reserved_smem_offset_1` or a similar register, where cooperative groups find memory for tiles of
+    /// several warps.
     pub reserved_shared: bool,
     /// `.explicitcluster`
     pub explicit_cluster: bool,
@@ -131,13 +132,13 @@ impl KernelInfo<'static> {
 /// A kernel parameter.
 #[derive(Debug)]
 pub struct ParamInfo<'k> {
-    /// As declared.
+    /// The name in the declaration.
     pub name: &'k str,
-    /// In parameter memory.
+    /// The offset in parameter memory.
     pub offset: u32,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u32,
-    /// In bytes.
+    /// The alignment in bytes.
     pub align: u32,
     /// `.ptr` with the alignment it promises.
     pub pointer: Option<u32>,
@@ -156,6 +157,6 @@ pub struct Site<'k> {
     pub rust_line: u32,
     /// The number of its place in [`KernelInfo::origins`] from 1, 0 if it has none but these lines. [`KernelInfo::at`] has it in words.
     pub origin: u32,
-    /// For a load: the bytes that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
+    /// The bytes of a load that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
     pub used_bytes: Option<u32>,
 }

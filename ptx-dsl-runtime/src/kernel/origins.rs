@@ -13,7 +13,7 @@ pub struct Origins<'k> {
 }
 
 impl Origins<'_> {
-    /// There is no `.loc` and no piece.
+    /// The origins of a kernel without `.loc` and without pieces.
     pub const NONE: Self = Origins { files: &[], places: &[] };
 
     /// The place with a number from 1, and those at which it is inlined.

@@ -1,23 +1,23 @@
-//! Which variable each statement accesses: the provenance of addresses, from the image of a kernel.
+//! The variable that each statement accesses: the provenance of addresses, from the image of a kernel.
 //!
-//! A fact belongs to a register, wherever it is read; the image has a register for each live range. What is loaded from memory counts
-//! as a number, unless an address has been stored there.
+//! A fact belongs to a register, wherever it is read; the image has a register for each live range. A value loaded from memory
+//! counts as a number, unless an address has been stored there.
 
 use crate::memory::address;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, NO_SITE, Place, Register, Source, Transfer, Variable};
 use ptx_dsl_isa::isa::effect::MemoryOp;
 use ptx_dsl_isa::opcode::{Opcode, op};
 
-/// What is known of a value.
+/// The provenance of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fact {
-    /// Nobody writes it.
+    /// No instruction writes the value.
     Nothing,
-    /// No address of a variable has to do with it.
+    /// The value does not depend on the address of a variable.
     Number,
     /// An address that is made from that of this variable and numbers.
     In(u32),
-    /// Anything else.
+    /// The value may depend on several variables.
     Mixed,
 }
 
@@ -35,7 +35,7 @@ impl Fact {
     }
 }
 
-/// Which variable each statement accesses.
+/// The variable that each statement accesses.
 #[derive(Debug, Default)]
 pub struct Variables {
     list: Vec<Variable>,
@@ -113,7 +113,7 @@ pub(crate) fn mbarrier(offset: u32, variable: Option<(&str, u64)>) -> String {
 }
 
 struct Facts {
-    /// By register.
+    /// The fact of each register.
     of: Vec<Fact>,
     /// An address is stored in memory.
     stored: bool,
@@ -171,7 +171,7 @@ impl Facts {
         }
     }
 
-    /// What a load gives.
+    /// The fact of a loaded value.
     fn loaded(&self) -> Fact {
         if self.stored { Fact::Mixed } else { Fact::Number }
     }

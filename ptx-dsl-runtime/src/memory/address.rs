@@ -30,7 +30,7 @@ pub enum AddrSpace {
 }
 
 impl AddrSpace {
-    /// Is it a memory of its own for each lane?
+    /// Whether each lane has its own memory in this space.
     pub(crate) fn is_of_lanes(self) -> bool {
         matches!(self, AddrSpace::Local | AddrSpace::ParamFunc)
     }
@@ -61,31 +61,31 @@ const OWN_SHARED: u64 = SHARED << (WINDOW_SHIFT - RANK_SHIFT);
 /// [Example](crate::observe::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// In a buffer of global memory
+    /// A byte of a buffer in global memory
     Global {
         /// The number of the buffer: its segment of global addresses
         segment: usize,
         /// Bytes from its beginning
         offset: u64,
     },
-    /// In the shared memory of a CTA
+    /// A byte of the shared memory of a CTA
     Shared {
         /// The rank of the CTA in its cluster
         rank: u32,
         /// Bytes from its beginning
         offset: u32,
     },
-    /// In the local memory of the thread
+    /// A byte of the local memory of the thread
     Local {
         /// Bytes from its beginning
         offset: u64,
     },
-    /// In the `.const` bank
+    /// A byte of the `.const` bank
     Const {
         /// Bytes from its beginning
         offset: u64,
     },
-    /// In the parameters of the kernel
+    /// A byte of the parameters of the kernel
     Param {
         /// Bytes from its beginning
         offset: u64,

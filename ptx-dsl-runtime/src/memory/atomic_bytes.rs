@@ -30,7 +30,7 @@ pub(crate) fn share(bytes: &mut [u8]) -> &[AtomicU8] {
     unsafe { &*(std::ptr::from_mut(bytes) as *const [AtomicU8]) }
 }
 
-/// One to 32 bytes, little endian.
+/// Loads one to 32 bytes, little endian.
 pub(crate) fn load_wide(s: &[AtomicU8]) -> [u64; 4] {
     if let 1 | 2 | 4 | 8 = s.len() {
         return [load(s), 0, 0, 0];

@@ -53,14 +53,14 @@ struct Cached {
 pub(crate) struct Global<'a> {
     segments: Vec<Span>,
     cache: [Cell<Cached>; ENTRIES],
-    /// By segment, the bytes that several host threads write. The segment itself is then empty, so the fast path, which looks
-    /// there first, needs no test. Empty on one thread.
+    /// The bytes of each segment that several host threads write; empty on one thread. The segment itself is then empty, so the
+    /// fast path, which looks there first, needs no test.
     concurrent: Vec<&'a [AtomicU8]>,
     of: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> Global<'a> {
-    /// For a launch on one host thread.
+    /// Global memory for a launch on one host thread.
     pub fn new(segments: Vec<Segment<'a>>) -> Self {
         let spans = segments.into_iter().map(|s| match s.bytes {
             Bytes::ReadOnly(b) => Span::read_only(b, s.start),
@@ -69,7 +69,7 @@ impl<'a> Global<'a> {
         Self::of(spans.collect(), Vec::new())
     }
 
-    /// For one of several host threads.
+    /// Global memory for one of several host threads.
     pub fn for_thread(segments: &[ThreadSegment<'a>]) -> Self {
         let spans = segments.iter().map(|s| Span::read_only(s.read_only, s.start)).collect();
         Self::of(spans, segments.iter().map(|s| s.concurrent).collect())
@@ -259,7 +259,7 @@ impl<'a> Global<'a> {
         true
     }
 
-    /// Are these bytes in the segment?
+    /// Whether the segment holds these bytes.
     pub fn holds(&self, segment: usize, offset: u64, bytes: u64) -> bool {
         self.at(segment, offset).checked_add(bytes).is_some_and(|end| end <= self.len(segment))
     }
@@ -285,7 +285,7 @@ impl<'a> Global<'a> {
         self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     pub fn segments(&self) -> usize {
         self.segments.len()
     }

@@ -28,7 +28,7 @@ impl Spacing {
         Some(Spacing { distance, last: last.min(i32::MAX as usize) as u32 })
     }
 
-    /// Where an element is: at most `T::BYTES` before the end, because the last one is.
+    /// The offset of an element, which is at most `T::BYTES` before the end, because the last element is.
     #[inline(always)]
     fn at(&self, index: u32, distance: usize) -> usize {
         index.min(self.last).cast_signed() as usize * distance
@@ -43,7 +43,7 @@ pub(crate) struct Elements<'a, T> {
 }
 
 impl<'a, T: Word> Elements<'a, T> {
-    /// `None` if there are none, or if they are not aligned.
+    /// The elements of `memory` at this distance. `None` if there are none, or if they are not aligned.
     #[inline(always)]
     pub fn new(memory: &'a [u8], distance: u32) -> Option<Self> {
         Some(Elements { memory, spacing: Spacing::new::<T>(memory.len(), distance)?, of: PhantomData })
@@ -91,7 +91,7 @@ pub(crate) struct ElementsMut<'a, T> {
 }
 
 impl<'a, T: Word> ElementsMut<'a, T> {
-    /// `None` if there are none, or if they are not aligned.
+    /// The elements of `memory` at this distance. `None` if there are none, or if they are not aligned.
     #[inline(always)]
     pub fn new(memory: &'a mut [u8], distance: u32) -> Option<Self> {
         let spacing = Spacing::new::<T>(memory.len(), distance)?;

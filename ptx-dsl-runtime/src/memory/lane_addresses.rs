@@ -12,7 +12,7 @@ pub(crate) trait Offset: Copy + PartialEq + Into<u64> {
     fn minus(self, other: Self) -> Self;
     /// A mark if it is greater than `last`, which is less than 2^63. Marks of several offsets can be joined by `or`.
     fn beyond(self, last: u64) -> Self;
-    /// Is there a mark?
+    /// Whether the offset carries the mark of [`beyond`](Self::beyond).
     fn is_beyond(self) -> bool;
     fn or(self, other: Self) -> Self;
 }
@@ -84,7 +84,7 @@ pub(crate) struct LaneAddresses<'a, T, O> {
 }
 
 impl<'a, T: Word, O: Offset> LaneAddresses<'a, T, O> {
-    /// In a memory that begins at `base`. `None` if one lane is outside or misaligned.
+    /// Checks the addresses of all lanes in a memory that begins at `base`. `None` if one lane is outside or misaligned.
     #[inline(always)]
     pub fn check(memory: &'a [u8], base: O, addr: &'a [O; 32]) -> Option<Self> {
         fit::<T, O>(memory.len(), base, addr).then_some(LaneAddresses { memory, base, addr, of: PhantomData })
@@ -115,7 +115,7 @@ pub(crate) struct LaneAddressesMut<'a, T, O> {
 }
 
 impl<'a, T: Word, O: Offset> LaneAddressesMut<'a, T, O> {
-    /// In a memory that begins at `base`. `None` if one lane is outside or misaligned.
+    /// Checks the addresses of all lanes in a memory that begins at `base`. `None` if one lane is outside or misaligned.
     #[inline(always)]
     pub fn check(memory: &'a mut [u8], base: O, addr: &'a [O; 32]) -> Option<Self> {
         fit::<T, O>(memory.len(), base, addr).then_some(LaneAddressesMut { memory, base, addr, of: PhantomData })

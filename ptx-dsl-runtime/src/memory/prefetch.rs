@@ -16,7 +16,7 @@ pub(crate) fn prefetch(at: *const u8, bytes: usize, distance: usize) {
     }
 }
 
-/// Other processors get no hint.
+/// Prefetching does nothing on other processors.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
 pub(crate) fn prefetch(_: *const u8, _: usize, _: usize) {}

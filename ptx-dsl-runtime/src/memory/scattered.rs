@@ -186,7 +186,7 @@ fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
     (bad == 0).then(|| firsts.map(|a| a.wrapping_sub(base) as usize))
 }
 
-/// With fewer active lanes, each is loaded by itself, even where there are instructions for vectors of addresses.
+/// Below this number of active lanes, each lane is loaded separately, even where there are gather instructions.
 const FEW_LOADS: u32 = 5;
 
 #[inline(always)]
@@ -306,7 +306,7 @@ fn row_at(memory: &[u8], begin: usize, addr: &[u32; 32]) -> Option<([u32; 32], [
     Some((row, at))
 }
 
-/// Are these the addresses of elements that follow each other, the first of which is at `first`?
+/// Whether these are the addresses of consecutive elements, the first of which is at `first`.
 #[inline(always)]
 pub(crate) fn follow(addr: &[u32; 32], first: u32, bytes: usize) -> bool {
     const LANES: [u32; 32] = {
@@ -342,7 +342,7 @@ fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out:
     true
 }
 
-/// With fewer active lanes, each is stored by itself.
+/// Below this number of active lanes, each lane is stored separately.
 const FEW: u32 = 10;
 
 #[inline(always)]

@@ -81,18 +81,18 @@ impl ElementType {
         matches!(self, F16 | F32 | F32Ftz | F64 | Bf16 | Tf32 | Tf32Ftz)
     }
 
-    /// Does it have elements of less than a byte?
+    /// Whether the elements are smaller than a byte.
     pub(crate) fn is_packed(self) -> bool {
         self.unit().elements > 1
     }
 
-    /// Does it have padding in shared memory?
+    /// Whether the elements are padded in shared memory.
     pub(crate) fn is_padded(self) -> bool {
         matches!(self, ElementType::B4x16P64 | ElementType::B6x16P32)
     }
 }
 
-/// How shared memory is permuted (`CUtensorMapSwizzle`, `.swizzle_mode` and `.swizzle_atomicity`).
+/// The permutation of shared memory (`CUtensorMapSwizzle`, `.swizzle_mode` and `.swizzle_atomicity`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Swizzle {
@@ -173,7 +173,7 @@ impl Interleave {
     }
 }
 
-/// What a load gives for elements outside of the tensor (`CUtensorMapFloatOOBfill`).
+/// The value that a load gives for elements outside of the tensor (`CUtensorMapFloatOOBfill`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -201,7 +201,7 @@ pub enum L2Promotion {
     B256,
 }
 
-/// How a box is described.
+/// The addressing mode of boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub(crate) enum Mode {
@@ -236,7 +236,7 @@ pub(crate) struct Fields {
     pub rank: usize,
     pub element: ElementType,
     pub dims: [u64; 5],
-    /// In bytes, of each dimension but the innermost.
+    /// The byte strides of all dimensions but the innermost.
     pub strides: [u64; 4],
     pub box_dims: [u32; 5],
     pub element_strides: [u32; 5],
@@ -247,7 +247,7 @@ pub(crate) struct Fields {
     pub pixels: PixelBox,
 }
 
-/// What `im2col` maps have in place of box dimensions.
+/// The parameters of `im2col` maps, which replace box dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PixelBox {
     /// Corners of the bounding box, as offsets in width, height and depth.
@@ -257,7 +257,7 @@ pub(crate) struct PixelBox {
     pub pixels: u32,
 }
 
-/// Where a field lies in the encoding.
+/// The byte offsets of the fields in the encoding.
 pub(crate) mod at {
     pub const ADDRESS: usize = 0;
     pub const DIMS: usize = 8;

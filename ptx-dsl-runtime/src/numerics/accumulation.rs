@@ -1,13 +1,14 @@
-//! How products of matrices are summed.
+//! The accumulation modes of matrix instructions.
 
-/// How matrix instructions add products of floating-point numbers. The manual leaves order and precision open.
+/// The mode in which matrix instructions accumulate floating-point products. The manual leaves order and precision open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Numerics {
-    /// As the tensor cores of the target in the header: several products and the accumulator at once, aligned and truncated. On
-    /// `sm_90a` the bits are those of an H200.
+    /// Accumulation of the tensor cores of the target in the header: several products and the accumulator are aligned, truncated
+    /// and added at once. On `sm_90a` the bits are those of an H200.
     #[default]
     Exact,
-    /// In f32, one product after the other, each sum rounded to nearest even, the accumulator last: faster.
+    /// Sequential accumulation in f32, which is faster: one product after the other, each sum rounded to nearest even, the
+    /// accumulator last.
     Fast,
 }

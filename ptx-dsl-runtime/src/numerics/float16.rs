@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Both roundings, by this file and by the exact one from f64.
+    /// Compares both conversions of this file with the exact conversions from f64.
     fn check(x: f32) {
         for (name, ours, exact, theirs) in [
             ("f16", f32_to_f16(x), narrow(F16, x.into(), Round::Near), f16::from_f32(x).to_bits()),

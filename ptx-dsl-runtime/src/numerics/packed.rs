@@ -3,7 +3,7 @@
 use crate::numerics::arith::soft::{self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Format, Num, Round, UE5M3};
 use crate::numerics::qual::{Q, Ty, q};
 
-/// What an element is.
+/// The encoding of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ElementKind {
     Float,
@@ -80,7 +80,7 @@ impl Elements {
     }
 }
 
-/// Is one of the types packed?
+/// Whether one of the types is packed.
 #[inline(always)]
 pub const fn handles(dst: Ty, src: Ty) -> bool {
     Elements::of(dst).is_some() && (Elements::of(src).is_some() || matches!(src, Ty::F32))
@@ -145,7 +145,7 @@ fn random(dst: Ty, rbits: u32, i: usize) -> Round {
     Round::Random { bits: bits.into(), width }
 }
 
-/// To `.ue8m0`, up or down to a power of two; the sign is dropped.
+/// Converts to `.ue8m0`, rounded up or down to a power of two; the sign is dropped.
 fn to_power(v: Num, mode: Round, satfinite: bool) -> u64 {
     let over = if satfinite { 0xfe } else { 0xff };
     match v {
@@ -161,7 +161,7 @@ fn to_power(v: Num, mode: Round, satfinite: bool) -> u64 {
     }
 }
 
-/// To `.s2f6`, clamped; NaN gives the largest.
+/// Converts to `.s2f6`, clamped; NaN gives the largest value.
 fn to_fixed(v: Num, mode: Round) -> u64 {
     const LARGEST: u128 = 0x7f;
     let (neg, m) = match v {

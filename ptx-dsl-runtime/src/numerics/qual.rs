@@ -12,12 +12,12 @@ pub struct Qualifiers {
     written: [u64; WORDS],
     /// The types, in the order written; `.pred` after the last.
     pub ty: [Ty; 4],
-    /// How many types are written, 4 at most.
+    /// The number of types written, 4 at most.
     pub types: usize,
 }
 
 impl Qualifiers {
-    /// From the qualifiers and types written. More than four types are not kept.
+    /// The qualifiers and types of an instruction. Types after the fourth are dropped.
     pub const fn new(qualifiers: &[Qualifier], ty: &[Ty]) -> Qualifiers {
         let mut q = Qualifiers { written: [0; WORDS], ty: [Ty::Pred; 4], types: 0 };
         let mut i = 0;
@@ -49,7 +49,7 @@ impl Q {
     /// No qualifiers.
     pub(crate) const NONE: Q = Q(&const { Qualifiers::new(&[], &[]) });
 
-    /// From the qualifiers and types written.
+    /// The handle of these qualifiers and types.
     #[cfg(test)]
     pub fn new(qualifiers: &[Qualifier], ty: &[Ty]) -> Q {
         use std::sync::{Mutex, PoisonError};
@@ -72,7 +72,7 @@ impl Q {
         self.0.types
     }
 
-    /// All of it.
+    /// The whole set of qualifiers and types.
     pub(crate) const fn qualifiers(self) -> &'static Qualifiers {
         self.0
     }

@@ -14,7 +14,7 @@ pub enum RedOp {
 /// Results kept: before the threads of a generation read theirs, other warps of the region may complete more generations.
 const KEPT: usize = 64;
 
-/// One barrier.
+/// A hardware barrier of a CTA.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Barrier {
     /// Completions so far.
@@ -139,7 +139,7 @@ impl Barrier {
         self.open
     }
 
-    /// Is this generation complete?
+    /// Whether this generation is complete.
     pub fn passed(&self, generation: u32) -> bool {
         self.generation != generation
     }

@@ -11,12 +11,12 @@ pub struct ClusterBarrier {
     /// live threads, and those of them that have arrived
     live: u32,
     here: u32,
-    /// to be reset before the slot is reused
+    /// some thread has arrived or exited, so that the barrier must be reset before its slot is reused
     used: bool,
 }
 
 impl ClusterBarrier {
-    /// For `warps` warps with `live` threads together.
+    /// A barrier for `warps` warps with `live` threads together.
     pub fn new(warps: usize, live: u32) -> Self {
         ClusterBarrier { phase: 0, arrived: vec![0; warps], owes: vec![0; warps], live, here: 0, used: false }
     }
@@ -60,7 +60,7 @@ impl ClusterBarrier {
         Ok(if self.arrived[warp] & mask != 0 { self.phase } else { self.phase.wrapping_sub(1) })
     }
 
-    /// Is this phase complete?
+    /// Whether this phase is complete.
     pub fn passed(&self, phase: u32) -> bool {
         self.phase.wrapping_sub(phase).wrapping_sub(1) < 1 << 31
     }

@@ -13,7 +13,7 @@ pub(crate) enum Buffer {
     Stationary(usize),
 }
 
-/// What an operation does with a buffer.
+/// The effect of an operation on a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Usage {
     Fill,
@@ -39,12 +39,12 @@ pub(crate) struct Matrix {
 #[derive(Debug, Default)]
 pub(crate) struct Collectors([Option<Matrix>; 6]);
 
-/// What a buffer that is used does not have.
+/// The reason why a buffer cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// Nothing has filled it, or its contents are discarded.
+    /// The buffer is empty: no operation has filled it, or its contents were discarded.
     Empty,
-    /// It holds another matrix.
+    /// The buffer holds another matrix.
     Other(Matrix),
 }
 

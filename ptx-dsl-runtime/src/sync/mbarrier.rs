@@ -23,18 +23,18 @@ const INVALIDATED: u64 = 0x0064_6165_6472_626d;
 /// Undefined behaviour of an operation on an mbarrier object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MbarrierError {
-    /// Not an mbarrier object: `mbarrier.init` has not run.
+    /// The word is no mbarrier object: `mbarrier.init` has not run.
     Uninitialised,
     /// An object after `mbarrier.inval`.
     Invalidated,
     /// A count of zero or above the maximum of the layout.
     Count {
-        /// as given
+        /// the count of the operand
         count: u32,
         /// largest one allowed
         max: u32,
     },
-    /// More arrivals than are pending in this phase.
+    /// An arrival count above the pending count of the phase.
     PendingUnderflow {
         /// arrivals asked for
         count: u32,
@@ -57,13 +57,13 @@ pub enum MbarrierError {
     NoCompleteCompletes,
     /// A `state` operand that no arrive operation has returned.
     BadState {
-        /// as given
+        /// the value of the operand
         state: u64,
     },
 }
 
 impl MbarrierError {
-    /// As a fault, for an object at this offset in shared memory.
+    /// The fault of this error, for an object at this offset in shared memory.
     pub fn fault(self, offset: u32) -> FaultKind {
         match self {
             MbarrierError::Uninitialised | MbarrierError::Invalidated => FaultKind::MbarrierNotLive { offset },
@@ -88,7 +88,7 @@ impl MbarrierError {
     }
 }
 
-/// Which counts an object can hold (`.layout::v0`, `.layout::v1`).
+/// The bit layout of an object, which bounds its counts (`.layout::v0`, `.layout::v1`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
     /// Counts of 20 bits, the default.
@@ -119,7 +119,7 @@ pub struct State {
     pub expected: u32,
     /// Bytes expected minus bytes completed.
     pub tx: i64,
-    /// Which counts it can hold.
+    /// The bit layout of the object.
     pub layout: Layout,
 }
 
@@ -173,7 +173,7 @@ fn live(word: u64) -> Result<State, MbarrierError> {
     State::decode(word).ok_or(missing)
 }
 
-/// Does this word look like an object? See [`State::decode`].
+/// Whether this word looks like an object. See [`State::decode`].
 pub fn is_live(word: u64) -> bool {
     State::decode(word).is_some()
 }

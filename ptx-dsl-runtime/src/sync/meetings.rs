@@ -7,15 +7,15 @@ use rustc_hash::FxHashMap;
 /// Operands that an instruction has at most.
 const MOST: usize = 4;
 
-/// By operand and lane.
+/// The operands of an instruction, by operand and lane.
 pub(crate) type Operands = [Lanes; MOST];
 
 /// The meetings of the warps of a CTA.
 #[derive(Debug, Default)]
 pub(crate) struct Meetings {
-    /// By warp.
+    /// The waiting lanes of each warp.
     waiting: FxHashMap<u32, Box<Waiting>>,
-    /// Where some lanes have come from, and others will.
+    /// Meetings whose lanes are complete, but have not all been resumed.
     open: Vec<Meeting>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Meetings {
 #[derive(Debug)]
 struct Waiting {
     lanes: u32,
-    /// What each of them executes.
+    /// The instruction that each waiting lane executes.
     instructions: [u64; 32],
     operands: Operands,
     /// A member of each that was there too, but named these members.
@@ -69,7 +69,7 @@ impl Meetings {
         })
     }
 
-    /// These lanes, which wait, name a lane that is here too, but names other members: the lane and its membermask.
+    /// Records that these waiting lanes name a lane that is here too, but names other members: the lane and its membermask.
     pub fn name_others(&mut self, warp: u32, lanes: u32, other: (u32, u32)) {
         if let Some(waiting) = self.waiting.get_mut(&warp) {
             (0..32).filter(|l| lanes >> l & 1 != 0).for_each(|l| waiting.others[l] = Some(other));

@@ -12,12 +12,12 @@ pub struct Request {
     pub count: u32,
 }
 
-/// What a warp has.
+/// The registers of a warp.
 #[derive(Debug, Clone, Copy)]
 struct Warp {
     /// Registers of a thread.
     count: u32,
-    /// How many `setmaxnreg` it has executed.
+    /// The number of `setmaxnreg` instructions that the warp has executed.
     executed: u32,
     /// The last of them.
     last: Option<Request>,
@@ -77,7 +77,7 @@ impl Registers {
         self.warps.get(warp as usize).is_none_or(|own| count <= own.count + self.free(live))
     }
 
-    /// How many registers a thread of one warp could have more.
+    /// The number of registers by which each thread of one warp could grow.
     pub fn free(&self, live: &[u32]) -> u32 {
         let used: u32 = self.warps.iter().zip(live).filter(|(_, live)| **live != 0).map(|(warp, _)| warp.count).sum();
         (self.start * self.warps.len() as u32).saturating_sub(used)

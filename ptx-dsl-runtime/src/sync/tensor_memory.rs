@@ -56,12 +56,12 @@ struct Allocation {
     column: u32,
     columns: u32,
     exclusive: bool,
-    /// which CTAs have not deallocated it
+    /// the CTAs that have not deallocated it
     held: [bool; 2],
     origin: [Origin; 2],
 }
 
-/// What a pending operation waits for.
+/// The event that a pending operation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitsFor {
     /// The peer CTA to execute this instruction.
@@ -70,7 +70,7 @@ pub enum WaitsFor {
     Room(u32, u32),
 }
 
-/// What a CTA leaves after when it exits.
+/// An unfinished use of Tensor Memory by a CTA that exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
     /// An allocation: first column, columns.
@@ -233,12 +233,12 @@ impl Allocator {
         (0..=MOST - wanted.columns).step_by(UNIT).find(|&c| free(c))
     }
 
-    /// Has this operation taken effect?
+    /// Whether this operation has taken effect.
     pub fn done(&self, ticket: u32) -> bool {
         self.waits(ticket).is_none()
     }
 
-    /// What it waits for, if it is pending.
+    /// The event that the operation waits for, if it is pending.
     pub fn waits(&self, ticket: u32) -> Option<WaitsFor> {
         if let Some(half) = self.unpaired.iter().find(|h| h.ticket == ticket) {
             return Some(WaitsFor::Peer(half.op.name()));

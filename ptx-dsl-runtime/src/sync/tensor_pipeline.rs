@@ -1,6 +1,6 @@
 //! The order in which tensor core operations execute (PTX ISA 9.7.16.6.2).
 
-/// Which hardware queue an operation goes through; those of one queue stay in order where the manual says so.
+/// The hardware queue that an operation goes through; operations of one queue stay in order where the manual says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// `tcgen05.mma` and its variants.

@@ -3,14 +3,15 @@
 use ptx_dsl_isa::image::NO_SITE;
 use std::collections::VecDeque;
 
-/// What a warp has issued and not waited for. Registers that operations hold are sets, which code generation numbers: bits.
+/// The `wgmma` operations that a warp has issued and not waited for. Code generation numbers the registers that operations hold as
+/// sets, which are bits here.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     /// The warp has executed `wgmma.fence`.
     pub fenced: bool,
     /// Sets of operations that are in no group yet.
     open: u64,
-    /// By set: the statement of the last operation that holds it.
+    /// The statement of the last operation that holds each set.
     sites: Vec<u32>,
     /// The sets of each group's operations, the oldest group first.
     groups: VecDeque<u64>,
@@ -52,7 +53,7 @@ impl Groups {
         self.descriptors.push_back(descriptors);
     }
 
-    /// How many operations the warp has issued.
+    /// The number of operations that the warp has issued.
     pub fn issued(&self) -> u64 {
         self.issued
     }
@@ -73,7 +74,7 @@ impl Groups {
         }
     }
 
-    /// How many groups the warp has committed.
+    /// The number of groups that the warp has committed.
     pub fn committed(&self) -> u64 {
         self.committed
     }

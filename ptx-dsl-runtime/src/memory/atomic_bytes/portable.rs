@@ -22,7 +22,7 @@ fn lines(s: &[AtomicU8]) -> impl Iterator<Item = (usize, &[AtomicU8])> {
     })
 }
 
-/// One to eight bytes, little endian.
+/// Loads one to eight bytes, little endian.
 pub(crate) fn load(s: &[AtomicU8]) -> u64 {
     let mut b = [0; 8];
     let n = s.len().min(8);

@@ -4,7 +4,7 @@ use super::float::Op;
 use super::soft::{self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Format, Num, Round};
 use crate::numerics::qual::{Q, Ty, q};
 
-/// Does this file handle the form: a half pair of other types, or a four-lane format?
+/// Whether this file implements the form: a half pair of other types, or a four-lane format.
 #[inline(always)]
 pub const fn handles(q: Q) -> bool {
     let [ty, ..] = q.types();

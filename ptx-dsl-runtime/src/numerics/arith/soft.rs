@@ -20,13 +20,13 @@ pub enum Round {
     Random {
         /// The random bits, which lie at the top of those that are dropped.
         bits: u32,
-        /// How many there are.
+        /// The number of random bits.
         width: i32,
     },
 }
 
 impl Round {
-    /// From the qualifiers; `.rn` without one.
+    /// The rounding mode that the qualifiers name; `.rn` by default.
     #[inline(always)]
     pub const fn of(q: Q) -> Round {
         if q.has(q::rz) || q.has(q::rzi) {
@@ -96,7 +96,7 @@ pub const E3M2: Format = finite(2, 3, 0x1f, 0x1f);
 /// A number, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Num {
-    /// Not a number.
+    /// A NaN.
     Nan,
     /// Infinity, negative if true.
     Inf(bool),
@@ -112,7 +112,7 @@ impl Num {
         matches!(self, Num::Inf(true) | Num::Zero(true) | Num::Fin(true, ..))
     }
 
-    /// With the other sign.
+    /// The number with its sign inverted.
     pub fn negated(self) -> Num {
         match self {
             Num::Nan => Num::Nan,
@@ -157,21 +157,21 @@ impl Format {
             || lead == least - 1 && round_shift(neg, m, lead - self.mant as i32 - e, mode) >> (self.mant + 1) == 0
     }
 
-    /// Is it a NaN?
+    /// Whether the pattern is a NaN.
     #[inline(always)]
     pub const fn is_nan(self, bits: u64) -> bool {
         let mag = bits & (self.sign() - 1);
         mag > self.max && (mag > self.inf || self.inf == self.nan)
     }
 
-    /// Is it a number between zero and the smallest normal one?
+    /// Whether the pattern is a subnormal number: between zero and the smallest normal number.
     #[inline(always)]
     pub const fn is_subnormal(self, bits: u64) -> bool {
         let mag = bits & (self.sign() - 1);
         mag != 0 && mag >> self.mant == 0
     }
 
-    /// Is it the value of a subnormal number?
+    /// Whether the number is subnormal in this format.
     pub const fn is_subnormal_value(self, v: Num) -> bool {
         matches!(v, Num::Fin(_, m, e) if e + 127 - (m.leading_zeros() as i32) < 1 - self.bias)
     }

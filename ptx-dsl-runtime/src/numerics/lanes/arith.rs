@@ -3,7 +3,7 @@
 use super::level::Level;
 use crate::numerics::arith::{float, soft};
 
-/// One value for each row, as lanes.
+/// Spreads one value for each row over the lanes of that row.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn expand<T: Copy + Default, const NB: usize>(v: [T; NB]) -> [T; 32] {

@@ -1,4 +1,4 @@
-//! Which small functions are called and not inlined.
+//! The attributes that keep small functions as calls, not inlined.
 
 /// A development build of the runtime: small generic functions are called if [`instances`](super::instances) compiles them in
 /// this crate, which is optimised there; kernels are not (README.md).

@@ -40,7 +40,7 @@ widths! {
     u64 wide_u64 narrow_u64 put_u64;
 }
 
-/// One value in all lanes.
+/// Broadcasts one value to all lanes.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn splat(v: u64) -> Lanes {

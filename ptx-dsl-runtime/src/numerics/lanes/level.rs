@@ -1,13 +1,13 @@
-//! What differs between instruction sets inside emitted code: the trait [`Level`] and its portable implementation.
+//! The trait [`Level`], which stands for the instruction set that emitted code is compiled for, and its portable implementation.
 
 use super::bits::{self, blend_u32, blend_u64};
 
 /// The instruction set that a kernel's step is compiled for. Plain lane loops do not need it: their vector width follows from the
 /// `#[target_feature]` function they are inlined into. All levels give the same bits.
 pub trait Level: Copy + 'static {
-    /// `f32::mul_add` is an instruction.
+    /// Whether `f32::mul_add` compiles to one instruction.
     const FMA: bool;
-    /// With fewer active lanes, each is loaded by itself: with all, where vectors of addresses do not pay.
+    /// Below this number of active lanes, each lane is loaded separately; 32 where gather instructions do not pay.
     const FEW: u32 = 32;
     /// The lanes whose byte is one. All other bytes must be zero.
     #[inline(always)]

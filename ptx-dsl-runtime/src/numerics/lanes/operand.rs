@@ -11,7 +11,7 @@ pub fn put_words(to: &mut Words, v: &Words, m: u32) {
     super::put::<super::Base, u32>(to, v, m);
 }
 
-/// What an instruction reads.
+/// A source operand of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
     /// A register of 32 bits.
@@ -54,7 +54,7 @@ fn narrow(lanes: &Lanes) -> Words {
     super::narrow_u32(lanes)
 }
 
-/// What an instruction writes.
+/// A destination operand of an instruction.
 #[derive(Debug)]
 pub enum Destination<'a> {
     /// A register of 32 bits.

@@ -2,7 +2,7 @@
 
 /// An element of memory: an unsigned integer.
 pub trait Word: bytemuck::Pod + Default {
-    /// Its size.
+    /// The size of the word in bytes.
     const BYTES: usize = size_of::<Self>();
     /// Loads it from exactly its bytes, little endian.
     fn load(s: &[u8]) -> Self;

@@ -25,7 +25,7 @@ fn mask(lanes: &[u8; 32]) -> u32 {
     unsafe { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes, _mm256_setzero_si256())) as u32 }
 }
 
-/// `as` clamps what is not below 2^31, which takes five more instructions.
+/// Truncates to integers by the instruction: `as` would clamp values from 2^31 on, which takes five more instructions.
 #[inline(always)]
 fn truncate(v: &[f32; 8]) -> [i32; 8] {
     let v: __m256 = bytemuck::cast(*v);
@@ -40,7 +40,8 @@ fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
     bytemuck::cast(unsafe { [_mm256_cvttpd_epi32(low), _mm256_cvttpd_epi32(high)] })
 }
 
-/// In a loop over a, LLVM makes scalars of a plain loop over b.
+/// Raises `most` to `a + b`, element by element. LLVM turns a plain loop over `b` into scalar code when it is inside a loop over
+/// `a`.
 #[inline(always)]
 fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
     let (most, b): (__m128i, __m128i) = (bytemuck::cast(*most), bytemuck::cast(*b));
@@ -98,7 +99,7 @@ fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
     })
 }
 
-/// What both levels have.
+/// Defines the methods that both levels share.
 macro_rules! both {
     () => {
         #[inline(always)]

@@ -11,7 +11,7 @@ use crate::numerics::qual::{Q, q};
 /// The scale factors of a row or column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// How many there are.
+    /// The number of scale factors.
     pub vector: usize,
     pub format: Format,
 }
@@ -35,9 +35,9 @@ impl Scale {
 #[derive(Debug, Clone)]
 pub(crate) struct Factors {
     pub vector: usize,
-    /// Their exponents as stored.
+    /// The exponents of the factors as stored.
     pub exponents: [Vec<[i16; 8]>; 2],
-    /// Their significands, in [0, 2).
+    /// The significands of the factors, in [0, 2).
     significands: [Vec<[f64; 8]>; 2],
 }
 
@@ -78,8 +78,9 @@ impl Factors {
         if e >= NAN_SCALE { f64::NAN } else { self.significands[side][line][i] * 2f64.powi(e.into()) }
     }
 
-    /// From the operands of an `mma`: a register with the factors of A, the number of a byte and of a thread, and the same of B. The
-    /// factors of A are in a pair of lanes of each four, for rows *g* and *g* + 8; those of B in one.
+    /// Gathers the factors from the operands of an `mma`: a register with the factors of A, its byte selector and its thread
+    /// selector, then the three operands of B. The factors of A are in a pair of lanes of each four, for rows *g* and *g* + 8;
+    /// those of B in one.
     pub fn of_registers(scale: Scale, s: &[Source<'_>]) -> Factors {
         let operand = |i: usize, lane: usize| s.get(i).map_or(0, |v| v.lane(lane));
         let values = scale.format.values();

@@ -53,7 +53,7 @@ impl<'a> Operands<'a> {
         Operands { a, b, positions: None, scales: None }
     }
 
-    /// Are there infinities or NaNs?
+    /// Whether an operand holds an infinity or a NaN.
     #[inline(always)]
     fn has_special(&self, c: &[f32]) -> bool {
         self.a.range == Range::Special || self.b.range == Range::Special || !c.iter().all(|c| c.is_finite())

@@ -49,7 +49,7 @@ struct Shape {
     special: Special,
 }
 
-/// What an all-ones exponent means.
+/// The meaning of an all-ones exponent.
 #[derive(Clone, Copy, PartialEq)]
 enum Special {
     /// Infinities and NaNs.
@@ -86,7 +86,7 @@ impl Format {
         }
     }
 
-    /// As the manual writes it.
+    /// The name of the format in PTX.
     pub const fn name(self) -> &'static str {
         self.shape().name
     }
@@ -187,7 +187,7 @@ pub const fn s1z4m11(x: u16) -> f32 {
     if x & 0x7800 == 0 { value } else { f32::NAN }
 }
 
-/// How a 16-byte piece of a row is cut into elements.
+/// The packing of elements in a 16-byte piece of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// Two or four bytes each.
@@ -205,7 +205,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// How elements of a format lie in Tensor Memory: as `tcgen05.cp` decompresses them.
+    /// The packing of elements in Tensor Memory, as `tcgen05.cp` decompresses them.
     pub const fn in_tmem(format: Format, dense4: bool) -> Packing {
         match format.bits() {
             16 | 32 => Packing::Wide(format),
@@ -215,7 +215,7 @@ impl Packing {
         }
     }
 
-    /// How elements of a format lie in shared memory. `dense4`: a kind that has 4-bit elements only.
+    /// The packing of elements in shared memory. `dense4`: a kind that has 4-bit elements only.
     pub const fn in_shared(format: Format, dense4: bool) -> Packing {
         match format.bits() {
             16 | 32 => Packing::Wide(format),

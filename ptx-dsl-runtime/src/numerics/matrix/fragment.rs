@@ -93,12 +93,12 @@ pub(crate) fn b(k: usize, packing: Packing, registers: &[Source<'_>]) -> Tile<WI
 /// The bits of an accumulator of at most 16 rows and eight columns, `HIGH` rows in each element.
 pub(crate) type Rows = [Sums<u32>; 4];
 
-/// How an accumulator's elements lie in registers.
+/// The packing of an accumulator's elements in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cells {
-    /// One in each.
+    /// One element in each register.
     Word,
-    /// Two in each.
+    /// Two elements in each register.
     Half,
 }
 

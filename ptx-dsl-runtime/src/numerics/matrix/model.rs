@@ -1,4 +1,4 @@
-//! How the tensor cores of each generation add.
+//! The accumulation arithmetic of the tensor cores of each generation.
 //!
 //! The manual leaves order and precision open. A tensor core adds several products and the accumulator at once: it aligns them to the
 //! greatest exponent, drops what is below a number of fraction bits, adds exactly, and rounds the sum once. The study MMA-Sim (arXiv
@@ -6,7 +6,7 @@
 
 use super::format::Format;
 
-/// What a sum becomes.
+/// The format in which a sum leaves the tensor core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum To {
     /// f32, rounded towards zero.
@@ -17,7 +17,7 @@ pub(crate) enum To {
     F16,
 }
 
-/// How products are added.
+/// The parameters of the accumulation of one tensor core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Model {
     /// Bits of a term that are kept below the greatest exponent.

@@ -26,9 +26,8 @@ impl Swizzle {
         }
     }
 
-    /// Where the byte at `address` is stored: the piece's number within its row is XORed with the low bits of the
-    /// number of the 128-byte row. `phase` is the number, modulo 8, of the 128-byte row where the pattern starts: the
-    /// base offset.
+    /// The swizzled address of the byte at `address`: the piece's number within its row is XORed with the low bits of the number of
+    /// the 128-byte row. `phase` is the number, modulo 8, of the 128-byte row where the pattern starts: the base offset.
     #[inline(always)]
     pub const fn apply(self, address: u32, phase: u32) -> u32 {
         let row = (address >> 7).wrapping_sub(phase);
@@ -43,7 +42,7 @@ impl Swizzle {
     }
 }
 
-/// Which dimension of a matrix is contiguous.
+/// The contiguous dimension of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Major {
     /// K: not transposed.
@@ -68,15 +67,14 @@ pub struct Shared {
     /// The leading dimension byte offset is an address: where the part of a row lies that the swizzle atom of the start
     /// has no room for.
     pub absolute: bool,
-    /// Which half of the compressed row counts, with `.decompress::lut::b`.
+    /// The half of the compressed row that `.decompress::lut::b` reads.
     pub half: u32,
 }
 
 impl Shared {
-    /// Where the 16-byte piece that holds an element lies, by the canonical layouts (9.7.16.3): `line` counts along
-    /// the dimension that is not contiguous (rows of a K-major A, columns of a K-major B, k of a transposed matrix),
-    /// `piece` counts 16-byte pieces along the contiguous one. An atom has 8 lines (4 with 32-byte atomicity when
-    /// transposed).
+    /// The offset of the 16-byte piece that holds an element, by the canonical layouts (9.7.16.3): `line` counts along the
+    /// dimension that is not contiguous (rows of a K-major A, columns of a K-major B, k of a transposed matrix), `piece` counts
+    /// 16-byte pieces along the contiguous one. An atom has 8 lines (4 with 32-byte atomicity when transposed).
     ///
     /// | | next 8 lines | next 16 bytes | next atom width |
     /// |---|---|---|---|
@@ -89,7 +87,7 @@ impl Shared {
         self.swizzle.apply(self.linear(major, line, piece), self.base)
     }
 
-    /// Where a piece begins before swizzling.
+    /// The offset of a piece before swizzling.
     #[inline(always)]
     pub const fn linear(&self, major: Major, line: u32, piece: u32) -> u32 {
         if self.absolute {
@@ -107,8 +105,8 @@ impl Shared {
             .wrapping_add((piece / width).wrapping_mul(atoms))
     }
 
-    /// Where a piece begins, K-major with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row runs
-    /// on from there when it comes to the end of the 128 bytes that it starts in.
+    /// The offset of a piece of a K-major matrix with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row
+    /// continues at that address when it reaches the end of the 128 bytes that it starts in.
     const fn absolute_linear(&self, line: u32, piece: u32) -> u32 {
         let within = self.start % 128 + 16 * piece;
         let row = if within < 128 { self.start + 16 * piece } else { self.leading.wrapping_add(within - 128) };

@@ -1,13 +1,13 @@
 //! Matrices of a multiplication, decoded to f32 and laid out for the inner product.
 
-/// Which values a matrix has.
+/// The range of the values of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Range {
     /// Products fit into f32 exactly, and so do powers of two in their vicinity.
     Narrow,
     /// Products need f64.
     Wide,
-    /// There are infinities or NaNs.
+    /// Some values are infinities or NaNs.
     Special,
 }
 
