@@ -53,27 +53,28 @@ pub struct ThreadId {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
-    /// What went wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// Name of the kernel.
     pub kernel: String,
-    /// What the address belongs to, if the kind has an address and this is known.
+    /// The object that the address belongs to, if the kind has an address and the object is known.
     pub object: Option<Object>,
     /// The PTX statement at fault, if known.
     pub at: Option<At>,
-    /// For threads that wait: the first statement of the part of the kernel that a branch has chosen for them, such as that of a producer.
+    /// The first statement of the role of waiting threads: of the part of the kernel that a branch has chosen for them, such as
+    /// that of a producer.
     pub role: Option<At>,
-    /// The calls that led there, the innermost first, at most eight. Empty on the compiled engine.
+    /// The call stack of the statement, the innermost call first, at most eight calls. Empty on the compiled engine.
     pub callers: Vec<At>,
-    /// How many calls led to those.
+    /// The number of outer calls that `callers` leaves out.
     pub more_callers: usize,
     /// The thread at fault, if known.
     pub thread: Option<ThreadId>,
     /// The registers that the statement has read in this thread.
     pub registers: Vec<RegisterValue>,
-    /// For a load from memory that nothing has written: what the value is used as, and by which statement.
+    /// The use of a value that was loaded from memory that nothing has written: what the value is used as, and by which statement.
     pub used: Option<String>,
-    /// How to reproduce the fault, if the schedule matters: a Rust expression of a host with a seed or a schedule.
+    /// A Rust expression of a host with a seed or a schedule that reproduces the fault, if the schedule matters.
     pub replay: Option<String>,
     /// The scheduler's decisions up to the fault, if [`Host::record`](crate::api::host::Host::record) was set.
     pub schedule: Vec<u32>,
@@ -92,7 +93,7 @@ impl Fault {
         Message(self).to_string()
     }
 
-    /// What to do about it, or "".
+    /// Advice on how to fix the fault, or "".
     pub fn help(&self) -> Cow<'_, str> {
         let of_kind = || match &self.kind {
             FaultKind::DataRace(race) => race.help(self.thread),

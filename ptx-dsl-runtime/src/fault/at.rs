@@ -13,7 +13,7 @@ pub struct At {
     pub file: String,
     /// Line in that file, 0 if unknown.
     pub rust_line: u32,
-    /// That file is one of PTX, so that both lines are the same.
+    /// Whether that file is one of PTX, so that both lines are the same.
     pub of_file: bool,
     /// The place in another source that `.loc` gives, as in PTX of `nvcc -lineinfo` or of Triton, or in a piece (`.inline`). The places
     /// after it are those at which it is inlined, or the piece is used; the last one is in the kernel. Empty without `.loc` and pieces.
@@ -23,11 +23,11 @@ pub struct At {
 /// A place in a source file. It is printed as `k.cu:17:5`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// As `.file` names it; of a piece, as rustc does.
+    /// The name of the file, as `.file` gives it; of a piece, as rustc does.
     pub file: String,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// From 1; 0 if unknown.
+    /// The column, counted from 1; 0 if unknown.
     pub column: u32,
 }
 

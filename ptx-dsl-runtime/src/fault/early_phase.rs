@@ -8,16 +8,16 @@ use std::fmt;
 pub struct EarlyPhase {
     /// The object in words.
     pub object: String,
-    /// Its offset in shared memory.
+    /// The offset of the object in shared memory.
     pub offset: u32,
     /// The copy started in this phase. Else it started in the next one.
     pub pending: bool,
-    /// If known: the bytes that `expect_tx` counted in the phase, and those of the copies that started in it.
+    /// The bytes that `expect_tx` counted in the phase, and the bytes of the copies that started in it, if known.
     pub bytes: Option<(u64, u64)>,
 }
 
 impl EarlyPhase {
-    /// What to do about it.
+    /// Advice on how to fix the wait.
     pub(super) fn help(&self) -> &'static str {
         match (self.pending, self.bytes) {
             (true, _) => {

@@ -2,7 +2,7 @@
 
 use super::{MatrixBounds, MatrixLayout, Race, TensorRace, TensorUnwritten};
 
-/// What went wrong.
+/// The kind of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -10,7 +10,7 @@ pub enum FaultKind {
     OutOfBounds {
         /// state space
         space: &'static str,
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
         /// size of the access
         bytes: u32,
@@ -21,27 +21,27 @@ pub enum FaultKind {
     OutsideVariable {
         /// state space
         space: &'static str,
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
         /// size of the access
         bytes: u32,
-        /// its name
+        /// name of the variable
         variable: String,
-        /// from its first byte
+        /// offset of the access from the first byte of the variable
         offset: i64,
-        /// its size
+        /// size of the variable
         size: u64,
     },
     /// An access to a part of a thread's stack that is not in use (checked host).
     FreedStack {
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
     },
     /// An address that is not a multiple of the access size.
     Misaligned {
         /// state space
         space: &'static str,
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
         /// required alignment
         align: u32,
@@ -50,24 +50,24 @@ pub enum FaultKind {
     ReadOnly {
         /// state space
         space: &'static str,
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
     },
     /// An address outside of the window that the instruction names.
     WrongWindow {
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
-        /// what the instruction requires
+        /// the window that the instruction requires
         wanted: String,
     },
     /// Shared memory of a CTA that has exited.
     ExitedCta {
-        /// its rank in the cluster
+        /// rank of the CTA in the cluster
         rank: u32,
     },
     /// A CTA rank that the cluster does not have.
     NoSuchRank {
-        /// as given
+        /// rank given by the instruction
         rank: u32,
         /// CTAs in the cluster
         size: u32,
@@ -76,25 +76,25 @@ pub enum FaultKind {
     Uninitialised {
         /// state space
         space: &'static str,
-        /// as the instruction gave it
+        /// address given by the instruction
         addr: u64,
     },
     /// A use of a register with a value that no instruction of the thread has written (checked host).
     UndefinedRegister {
-        /// its name
+        /// name of the register
         register: String,
         /// the name of the register that the thread has not written, from which the value comes
         from: String,
         /// the statement that has read that register first, if another one has before; else empty
         read: String,
-        /// what happens to it: "used as an address"
+        /// the use of the value: "used as an address"
         what: String,
-        /// A thread has stored the value in between, which may be another one.
+        /// Whether a thread, perhaps another one, has stored the value in between.
         stored: bool,
     },
     /// A read of a register that `tcgen05.ld` loads, before its `tcgen05.wait::ld` (checked host).
     PendingRegister {
-        /// its name
+        /// name of the register
         register: String,
         /// the name of the register that is loaded, from which the value comes
         from: String,
@@ -103,7 +103,7 @@ pub enum FaultKind {
     },
     /// `wgmma.mma_async` reads a register that the warp has written since its last `wgmma.fence` (checked host).
     UnfencedRegister {
-        /// its name
+        /// name of the register
         register: String,
         /// the name of the register that was written, of which it is a copy
         from: String,
@@ -112,9 +112,9 @@ pub enum FaultKind {
     },
     /// An instruction touches a register of D or A that belongs to a `wgmma.mma_async` in flight.
     HeldRegister {
-        /// which, and why it is in flight
+        /// the register, and the operation in flight that holds it
         what: String,
-        /// what to do about it
+        /// advice on how to fix it
         help: &'static str,
     },
     /// A data race (checked host).
@@ -141,10 +141,10 @@ pub enum FaultKind {
     },
     /// A count outside of its range.
     MbarrierCount {
-        /// what is out of range
+        /// the count that is out of range
         what: String,
     },
-    /// More arrivals than the phase has pending.
+    /// An arrival count above the pending count of the phase.
     MbarrierOverArrive {
         /// offset in shared memory
         offset: u32,
@@ -166,7 +166,7 @@ pub enum FaultKind {
     },
     /// A wait for a phase that is neither the current one nor the one before.
     MbarrierPhase {
-        /// what is wrong
+        /// description of the error
         what: String,
     },
     /// A wait for a phase after which others are complete, so that its parity names a later one (checked host). Phases count from 0.
@@ -177,16 +177,16 @@ pub enum FaultKind {
         object: String,
         /// the phase that the thread means
         wanted: u64,
-        /// this many are complete
+        /// number of complete phases
         complete: u64,
-        /// as the instruction gave it
+        /// parity given by the instruction
         parity: u64,
     },
     /// A `clusterlaunchcontrol.try_cancel` after a failed response was observed.
     TryCancelAfterFailure,
     /// A multicast response (or another asynchronous write) for a CTA that has exited.
     MulticastExitedCta {
-        /// its rank in the cluster
+        /// rank of the CTA in the cluster
         rank: u32,
     },
     /// A `get_first_ctaid` of a failed response.
@@ -195,17 +195,17 @@ pub enum FaultKind {
     Barrier {
         /// barrier number
         id: u32,
-        /// what is wrong
+        /// description of the error
         what: String,
     },
     /// Wrong use of `barrier.cluster`.
     ClusterBarrier {
-        /// what is wrong
+        /// description of the error
         what: String,
     },
     /// Wrong member mask of a warp-wide instruction, or an aligned one in divergent code.
     Members {
-        /// what is wrong
+        /// description of the error
         what: String,
     },
     /// A use of what `shfl.sync` reads from a lane that the member mask does not name.
@@ -219,21 +219,21 @@ pub enum FaultKind {
     },
     /// Wrong use of Tensor Memory: allocation, lanes, columns.
     TensorMemory {
-        /// what is wrong
+        /// description of the error
         what: String,
         /// a fix, or ""
         help: &'static str,
     },
     /// A field of an instruction, shared-memory or zero-column-mask descriptor of tcgen05 that has no meaning.
     Descriptor {
-        /// which descriptor, and its field
+        /// the descriptor, and its field
         field: &'static str,
-        /// what is wrong
+        /// description of the error
         what: String,
     },
     /// A tcgen05 instruction issued by the wrong threads (Table 46), or without its peer CTA.
     IssueGranularity {
-        /// what is wrong
+        /// description of the error
         what: String,
         /// a fix, or ""
         help: &'static str,
@@ -260,18 +260,18 @@ pub enum FaultKind {
         message: String,
         /// the source file
         file: String,
-        /// its line
+        /// line in the source file
         line: u32,
         /// the function
         function: String,
     },
-    /// Other undefined behaviour, with the manual's section and a fix.
+    /// Undefined behaviour of another kind, with the manual's section and a fix.
     Undefined {
-        /// what is wrong
+        /// description of the error
         what: String,
         /// section of the PTX ISA, or ""
         section: &'static str,
-        /// what to do, or ""
+        /// advice on how to fix it, or ""
         help: &'static str,
     },
     /// No thread can run and nothing is in flight.
@@ -432,7 +432,7 @@ impl FaultKind {
         }
     }
 
-    /// What makes the checked host leave out faults of this kind, which ptxas makes harmless; or "".
+    /// The option by which the checked host leaves out faults of this kind, if ptxas makes them harmless; or "".
     pub(super) fn option(&self) -> &'static str {
         match self {
             FaultKind::PendingRegister { .. } => {

@@ -42,7 +42,7 @@ fn push_list(list: &str, out: &mut String) {
     }
 }
 
-/// How many items have the numbers one after the other.
+/// The number of leading items that have consecutive numbers.
 fn row(items: &[&str]) -> usize {
     let Some((stem, first)) = numbered(items[0]) else { return 1 };
     let follows = |(n, item): &(u64, &&str)| numbered(item) == Some((stem, first.wrapping_add(*n)));

@@ -10,13 +10,13 @@ use std::fmt;
 pub struct MatrixLayout {
     /// The operand: `A`, `B`; of `ldmatrix` and `tcgen05.cp`, `the matrix`.
     pub operand: &'static str,
-    /// How it is read: "A is read without swizzling".
+    /// The layout of the read in words: "A is read without swizzling".
     pub read: String,
-    /// What has written it, unless the descriptor is wrong by itself.
+    /// The box that was written there, unless the descriptor is wrong by itself.
     pub written: Option<WrittenBox>,
     /// The section of the manual.
     pub section: &'static str,
-    /// What to do.
+    /// Advice on how to fix it.
     pub help: String,
 }
 
@@ -26,9 +26,9 @@ pub struct MatrixLayout {
 pub struct WrittenBox {
     /// The statement of the copy: the index in [`KernelInfo::sites`](crate::kernel::KernelInfo::sites).
     pub site: u32,
-    /// Where it is.
+    /// The statement of the copy in words, if known.
     pub at: Option<At>,
-    /// How it lies there: "with 128-byte swizzling".
+    /// The layout of the box in words: "with 128-byte swizzling".
     pub how: String,
 }
 

@@ -1,8 +1,9 @@
-//! What a faulty address belongs to, in the words of the program: an element of an argument, a null pointer, dynamic shared memory.
+//! The object that a faulty address belongs to, in the words of the program: an element of an argument, a null pointer, dynamic
+//! shared memory.
 
 use std::fmt;
 
-/// What the address of a fault belongs to.
+/// The object that the address of a fault belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Object {
@@ -10,9 +11,9 @@ pub enum Object {
     Buffer {
         /// Name of the parameter.
         name: String,
-        /// From its first byte, in bytes. Negative before the buffer.
+        /// The offset of the address from the first byte of the buffer, in bytes; negative before the buffer.
         offset: i64,
-        /// From an aligned address to its first byte, in bytes: it is a part of a larger buffer.
+        /// The offset of the buffer from an aligned address, in bytes, where it is a part of a larger buffer.
         start: u64,
         /// Bytes of the buffer.
         len: u64,
@@ -21,9 +22,9 @@ pub enum Object {
     },
     /// A variable of the kernel or of the module, in which the bytes are, or from whose address that of the access is made.
     Variable {
-        /// As written.
+        /// The name of the variable in the source.
         name: String,
-        /// From its first byte, in bytes. Negative before the variable.
+        /// The offset of the address from the first byte of the variable, in bytes; negative before the variable.
         offset: i64,
         /// Bytes of the variable.
         len: u64,
@@ -32,12 +33,12 @@ pub enum Object {
     Null {
         /// The pointer parameters whose argument is null.
         parameters: Vec<String>,
-        /// Other parameters of 64 bits whose argument is 0, which may be pointers, if there is no such pointer parameter.
+        /// The 64-bit integer parameters whose argument is 0, which may be pointers, if no pointer parameter is null.
         integers: Vec<String>,
     },
     /// Dynamic shared memory, past what the launch gives.
     DynamicShared {
-        /// From its first byte, in bytes.
+        /// The offset of the address in dynamic shared memory, in bytes.
         offset: u64,
         /// The bytes that the launch gives.
         given: u32,
@@ -129,7 +130,7 @@ impl Object {
         is_inside(1) || is_inside((*element).into())
     }
 
-    /// What else there is to say, or "".
+    /// A note that explains the address further, or "".
     pub(super) fn note(&self) -> String {
         match self {
             Object::Buffer { name, .. } if self.has_wrapped() => {

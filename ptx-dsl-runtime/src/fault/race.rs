@@ -13,27 +13,27 @@ use std::fmt;
 pub struct Race {
     /// State space.
     pub space: &'static str,
-    /// As the instruction gave it.
+    /// The address that the instruction gives.
     pub addr: u64,
     /// Size of the access.
     pub bytes: u32,
-    /// What the thread of the fault does: "load", "store", "atomic operation".
+    /// The operation of the thread of the fault: "load", "store", "atomic operation".
     pub access: &'static str,
     /// The other access, which came earlier in this run.
     pub other: Side,
-    /// What would order them if it were a little stronger.
+    /// A synchronisation that would order the accesses if it were a little stronger.
     pub near_miss: Option<NearMiss>,
     /// A wait that does not cover the other access, of a copy.
     pub early: Option<EarlyPhase>,
     /// The strength of the accesses, if threads make both.
     pub strength: Option<Strength>,
-    /// They are ordered but for this fence of proxies (8.6).
+    /// The proxy fence (8.6) that alone is missing between the accesses.
     pub fence: Option<&'static str>,
-    /// One of them is made by an asynchronous operation, which nothing has waited for, or which has not waited for the other.
+    /// Whether an asynchronous operation makes one of the accesses, and is not ordered with the other by a wait.
     pub asynchronous: bool,
-    /// Both accesses are stores of one statement that the lanes of a warp execute together.
+    /// Whether both accesses are stores of one statement that the lanes of a warp execute together.
     pub same_statement: bool,
-    /// What waits for the other access, if an asynchronous operation makes it: an instruction, or the phase of its mbarrier object.
+    /// The wait that completes the asynchronous operation of the other access: an instruction, or the phase of its mbarrier object.
     pub completion: Option<&'static str>,
     /// The rank of the CTA whose shared memory it is, if the thread of the fault belongs to another one.
     pub owner: Option<u32>,
@@ -45,7 +45,7 @@ pub struct Race {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Side {
-    /// What it does.
+    /// The operation: "load", "store", "atomic operation".
     pub access: &'static str,
     /// The statement.
     pub site: u32,
@@ -63,11 +63,11 @@ pub struct NearMiss {
     pub why: TooWeak,
     /// The statement that publishes.
     pub from: u32,
-    /// In words.
+    /// The publishing statement in words, if known.
     pub from_at: Option<At>,
     /// The statement that observes it.
     pub to: u32,
-    /// In words.
+    /// The observing statement in words, if known.
     pub to_at: Option<At>,
 }
 
@@ -77,7 +77,7 @@ impl Race {
         self.access == "end of the CTA"
     }
 
-    /// What would order the accesses.
+    /// Advice on how to order the accesses.
     pub(super) fn help(&self, thread: Option<ThreadId>) -> Cow<'static, str> {
         if let Some(fence) = self.fence {
             return self.help_of_fence(fence).into();
@@ -116,7 +116,7 @@ impl Race {
         }
     }
 
-    /// What orders an asynchronous operation and other accesses.
+    /// Advice on how to order an asynchronous operation and other accesses.
     fn help_of_operation(&self, thread: Option<ThreadId>) -> Cow<'static, str> {
         let Some(completion) = self.completion else {
             return "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation \
@@ -129,7 +129,7 @@ impl Race {
         format!("wait for the earlier operation first, by {completion}; where another thread waits, let a barrier tell this one").into()
     }
 
-    /// What orders the accesses of two threads.
+    /// Advice on how to order the accesses of two threads.
     fn help_of_threads(&self, own: ThreadId) -> Cow<'static, str> {
         if self.same_statement {
             return "lanes of one warp store to the same bytes by one statement: check the index, or let one of them store".into();

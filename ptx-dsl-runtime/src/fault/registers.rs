@@ -8,9 +8,9 @@ use crate::numerics::qual::Ty;
 pub struct RegisterValue {
     /// The name in the PTX text.
     pub name: String,
-    /// Zero-extended.
+    /// The value, zero-extended.
     pub bits: u64,
-    /// In the type of the statement.
+    /// The value in words, in the type of the statement.
     pub text: String,
 }
 

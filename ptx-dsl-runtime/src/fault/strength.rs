@@ -3,7 +3,8 @@
 use super::Race;
 use ptx_dsl_isa::meaning::order::Scope;
 
-/// How strong the accesses of a race are, if both are loads, stores or atomic operations of threads: a weak one has no scope.
+/// The strength of the two accesses of a race, if both are loads, stores or atomic operations of threads. A weak access has no
+/// scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Strength {
@@ -11,7 +12,7 @@ pub struct Strength {
     pub own: Option<Scope>,
     /// The scope of the other access.
     pub other: Option<Scope>,
-    /// Both are strong with scopes that include both threads, but they are of different bytes.
+    /// Whether both accesses are strong with scopes that include both threads, but access different bytes.
     pub differ: bool,
 }
 

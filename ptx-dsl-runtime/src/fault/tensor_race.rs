@@ -12,27 +12,27 @@ use std::ops::Range;
 pub struct TensorRace {
     /// The lanes of the later access.
     pub lanes: Range<usize>,
-    /// Its columns.
+    /// The columns of the later access.
     pub columns: Range<usize>,
     /// The rank of the CTA whose Tensor Memory it is.
     pub rank: u32,
-    /// What the thread of the fault does: "load", "write by `tcgen05.mma`".
+    /// The operation of the thread of the fault: "load", "write by `tcgen05.mma`".
     pub access: &'static str,
     /// The other access, which came earlier in this run.
     pub other: Side,
-    /// Its lanes.
+    /// The lanes of the earlier access.
     pub other_lanes: Range<usize>,
-    /// Its columns.
+    /// The columns of the earlier access.
     pub other_columns: Range<usize>,
-    /// What would order them.
+    /// The order that is missing between the accesses.
     pub missing: TensorOrder,
-    /// Both are operations, which the manual does not execute in the order of issue.
+    /// Whether both accesses are operations, which the manual does not execute in the order of issue.
     pub operations: bool,
     /// A synchronisation that would order them if it were a little stronger.
     pub near_miss: Option<NearMiss>,
 }
 
-/// What is missing between two accesses to Tensor Memory.
+/// The order that is missing between two accesses to Tensor Memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorOrder {
@@ -49,7 +49,7 @@ pub enum TensorOrder {
 }
 
 impl TensorRace {
-    /// Is one of the two `tcgen05.fence` all that is missing? Compilers leave them out.
+    /// Whether one of the two `tcgen05.fence` is all that is missing. Compilers leave them out.
     pub fn is_fence(&self) -> bool {
         matches!(self.missing, TensorOrder::Before | TensorOrder::After)
     }
@@ -67,7 +67,7 @@ impl TensorRace {
         }
     }
 
-    /// What would order the accesses.
+    /// Advice on how to order the accesses.
     pub(super) fn help(&self) -> &'static str {
         let of_other = self.near_miss.as_ref().filter(|miss| miss.why.is_of_other_thread());
         if let Some(miss) = of_other {

@@ -11,15 +11,15 @@ use std::ops::Range;
 pub struct TensorUnwritten {
     /// The lanes of the read.
     pub lanes: Range<usize>,
-    /// Its columns.
+    /// The columns of the read.
     pub columns: Range<usize>,
     /// The rank of the CTA whose Tensor Memory it is.
     pub rank: u32,
-    /// What the thread of the fault does: "load", "read by `tcgen05.mma`".
+    /// The operation of the thread of the fault: "load", "read by `tcgen05.mma`".
     pub access: &'static str,
     /// [`TensorArea::operand`](crate::observe::monitor::TensorArea::operand)
     pub operand: &'static str,
-    /// `tcgen05.mma` has added to what nothing had written there.
+    /// Whether `tcgen05.mma` has accumulated onto the unwritten words.
     pub only_added: bool,
 }
 

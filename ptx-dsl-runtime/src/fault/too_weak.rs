@@ -1,8 +1,8 @@
-//! Why a synchronisation orders nothing, and what would make it strong enough.
+//! The reasons why a synchronisation orders nothing, and the edits that would make it strong enough.
 
 use std::fmt;
 
-/// What is too weak about a synchronisation: a part of it is relaxed, its scope does not include the other thread, or it is about the
+/// The weakness of a synchronisation: a part of it is relaxed, its scope does not include the other thread, or it is about the
 /// asynchronous operations of the wrong thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -11,7 +11,7 @@ pub enum TooWeak {
     RelaxedStore,
     /// The load of what others have released.
     RelaxedLoad,
-    /// Both the store and the load.
+    /// A relaxed store and a relaxed load.
     Relaxed,
     /// The scope of a release.
     ReleaseScope,
@@ -32,7 +32,7 @@ pub enum TooWeak {
 }
 
 impl TooWeak {
-    /// Is it about the asynchronous operations of another thread?
+    /// Whether the weakness is about the asynchronous operations of another thread.
     pub(super) fn is_of_other_thread(self) -> bool {
         matches!(self, TooWeak::OtherCommit | TooWeak::OtherGroups)
     }

@@ -1,4 +1,4 @@
-//! What went wrong, in words.
+//! The messages of faults.
 
 use super::FaultKind;
 use std::borrow::Cow;
