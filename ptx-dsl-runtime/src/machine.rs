@@ -77,7 +77,7 @@ use crate::observe::probe::Monitored;
 /// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
 const STACK: usize = 8 << 20;
 
-/// What one thread has done.
+/// The outcome of one host thread.
 type Outcome = Result<Report, Failure>;
 
 struct Failure {

@@ -45,7 +45,7 @@ enum Work {
 #[derive(Debug)]
 struct Response {
     words: [u64; 2],
-    /// Its number, for monitors.
+    /// The number of the operation, for monitors.
     number: u64,
     rank: u32,
     /// Offset of the response in the CTA's shared memory.
@@ -60,7 +60,8 @@ struct Operation {
     job: Box<dyn TensorJob>,
     /// `.cta_group::2`
     pair: bool,
-    /// When its thread executed `tcgen05.fence::before_thread_sync`, or a commit that tracks it, after it.
+    /// The time at which the issuing thread executed `tcgen05.fence::before_thread_sync` after the operation, or a commit that
+    /// tracks it.
     fenced: Option<u64>,
 }
 
@@ -77,7 +78,7 @@ struct Commit {
     /// Rank and offset of the mbarrier object.
     to: (u32, u32),
     pair: bool,
-    /// Counts the commits of its thread, from 1.
+    /// The number of the commit among those of its thread, from 1.
     number: u64,
 }
 
@@ -85,12 +86,12 @@ struct Commit {
 #[derive(Debug)]
 struct Copy {
     job: Box<dyn CopyJob>,
-    /// What it has read of its source, if it has.
+    /// The source bytes, once the copy has read them.
     read: Option<Vec<u8>>,
     signal: Signal,
     /// The number of its bulk group among those of its thread.
     group: u64,
-    /// Its own number, for monitors.
+    /// The number of the copy, for monitors.
     number: u64,
 }
 
@@ -100,7 +101,7 @@ struct CopiesArrive {
     lanes: u32,
     /// Offset of the mbarrier object.
     offset: u32,
-    /// It waits for the copies with lower numbers.
+    /// The bound of the copies that are waited for: all with lower numbers.
     before: u64,
 }
 
@@ -118,7 +119,7 @@ const MOST: usize = 2048;
 /// All operations in flight.
 #[derive(Debug, Default)]
 pub(crate) struct AsyncOps {
-    /// By due time, then by number.
+    /// The operations, ordered by due time, then by number.
     list: VecDeque<AsyncOp>,
     issued: u64,
     fences: Fences,
@@ -131,7 +132,7 @@ pub(crate) struct AsyncOps {
     /// The copies of single threads, by slot, CTA and warp.
     lane_copies: BTreeMap<(usize, u32, u32), WarpCopies>,
     lane_copies_in_flight: usize,
-    /// When the next one of them is due.
+    /// The time at which the next copy of a single thread is due.
     next_lane_copy: u64,
     /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
     pub pairs: Option<bool>,

@@ -49,13 +49,13 @@ impl Ctx<'_> {
         self.cur.result
     }
 
-    /// `None` if all live lanes of `members` are active here; otherwise what to wait for.
+    /// The wait for the live lanes of `members` that are not active here; `None` if all are.
     pub fn warp_rendezvous(&mut self, members: u32) -> Option<Wait> {
         let live = self.live_mask() & members;
         (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: Some(self.cur.pc), instruction: None })
     }
 
-    /// As [`Ctx::warp_rendezvous`] for `bar.warp.sync`, where threads may wait at different statements.
+    /// The rendezvous of `bar.warp.sync`, whose threads may wait at different statements; otherwise like [`Ctx::warp_rendezvous`].
     pub fn bar_warp_sync(&mut self, members: u32) -> Option<Wait> {
         let live = self.live_mask() & members;
         (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: None, instruction: None })

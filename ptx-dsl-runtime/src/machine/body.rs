@@ -42,11 +42,11 @@ pub struct PolledRead {
     pub memory: Option<(AddrSpace, Ty)>,
 }
 
-/// What a loop reads again and again.
+/// The memory that a polling loop reads, and its possible writers.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Polls {
-    /// Its statements that read.
+    /// The statements of the loop that read.
     pub reads: Vec<PolledRead>,
     /// Statements outside of the loop that could change it.
     pub writers: Vec<u32>,
@@ -58,7 +58,7 @@ pub struct Polls {
 pub trait Body {
     /// Runs the current cohort of `x`.
     fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>>;
-    /// Can these warps, numbered within the cluster, be in one cohort?
+    /// Whether these warps, numbered within the cluster, can be in one cohort.
     fn agree(&self, slot: usize, a: usize, b: usize) -> bool;
     /// Resets the registers of a slot for a new cluster.
     fn reset(&mut self, slot: usize);
@@ -66,7 +66,7 @@ pub trait Body {
     fn snapshot(&mut self, warps: &[(usize, usize, usize)]);
     /// Are the saved registers unchanged?
     fn unchanged(&self) -> bool;
-    /// Does this region begin with an operation that other threads can see? In a launch that runs step by step.
+    /// Whether this region begins with an operation that other threads can see, in a launch that runs step by step.
     fn is_visible(&self, _: Pc) -> bool {
         false
     }
@@ -75,12 +75,12 @@ pub trait Body {
         0
     }
 
-    /// What decides what these threads do next, if they are in a loop: a hash of these registers. `None` if it is in no loop, if the
+    /// A hash of the registers that decide what these threads do next, if they are in a loop. `None` if they are in no loop, if the
     /// loop depends on a clock, or if the engine does not know.
     fn loop_state(&mut self, _: &Looping) -> Option<[u64; 2]> {
         None
     }
-    /// What that loop reads.
+    /// The reads of that loop.
     fn loop_reads(&mut self, _: &Looping) -> Polls {
         Polls::default()
     }

@@ -144,8 +144,8 @@ impl Cluster {
         }
     }
 
-    /// Is this cohort, which exits, all of a cluster of one CTA, with no barrier open? Then its exit needs no bookkeeping: nothing
-    /// reads the slot before the next cluster starts in it.
+    /// Whether this exiting cohort is all of a cluster of one CTA, with no barrier open. Its exit then needs no bookkeeping:
+    /// nothing reads the slot before the next cluster starts in it.
     #[inline(always)]
     pub fn ends_with(&self, c: &Cohort) -> bool {
         let [cta] = &self.ctas[..] else { return false };

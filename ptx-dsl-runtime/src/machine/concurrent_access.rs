@@ -297,7 +297,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Are these the addresses of two rows of 16 consecutive elements?
+/// Whether these are the addresses of two rows of 16 consecutive elements.
 fn is_rows(addr: &Lanes, size: u64) -> bool {
     addr.chunks_exact(16).all(|row| (0..).zip(row).all(|(l, &a)| a == row[0].wrapping_add(l * size)))
 }

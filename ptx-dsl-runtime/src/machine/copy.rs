@@ -25,7 +25,7 @@ pub(crate) trait CopyJob: std::fmt::Debug {
     /// The shared memory that it writes.
     fn destination(&self) -> Option<SharedRange>;
 
-    /// Does it change its destination by relaxed atomic operations?
+    /// Whether the copy changes its destination by relaxed atomic operations.
     fn reduces(&self) -> bool {
         false
     }
@@ -83,13 +83,13 @@ impl JobAccess {
     }
 }
 
-/// How the completion of a copy is observed.
+/// The mechanism by which the completion of a copy is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// Complete-tx of this many bytes on the mbarrier object there.
     Mbarrier { at: SharedPlace, bytes: u32 },
     /// Bulk groups of the thread.
     BulkGroup,
-    /// It is not.
+    /// Nothing observes the completion.
     Nothing,
 }

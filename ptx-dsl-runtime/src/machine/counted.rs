@@ -7,14 +7,14 @@ use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Sou
 use ptx_dsl_isa::opcode::op;
 use std::collections::{HashMap, HashSet};
 
-/// What an instruction of a loop does to a register.
+/// The effect of an instruction of a loop on a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Write {
-    /// It gets the value of this register, plus one that stays.
+    /// The register gets the value of this register plus a loop-invariant one.
     Step(Register),
-    /// It gets the value of this register.
+    /// The register gets the value of this register.
     Copy(Register),
-    /// The comparison of this register and a value that stays.
+    /// The register gets the comparison of this register and a loop-invariant value.
     Comparison(Register),
     Other,
 }
@@ -55,7 +55,7 @@ fn members(image: &Image, pc: Pc) -> HashSet<usize> {
     &reach(&after) & &reach(&before)
 }
 
-/// What a loop writes.
+/// The writes of a loop to each register.
 struct Writes(HashMap<Register, Vec<Write>>);
 
 impl Writes {
@@ -112,7 +112,7 @@ impl Writes {
     }
 }
 
-/// What an instruction does to its results, in a loop that writes these registers.
+/// The effect of an instruction on its results, in a loop that writes these registers.
 fn write(i: &Instr, written: &HashSet<Register>) -> Write {
     let changes = |source: &Source| match *source {
         Source::Register { register } if written.contains(&register) => Some(register),

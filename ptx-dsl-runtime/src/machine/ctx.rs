@@ -30,7 +30,7 @@ pub struct Ctx<'a> {
     pub mask: u32,
     /// The PTX statement that runs, for faults.
     pub site: u32,
-    /// How this statement orders memory accesses, for monitors.
+    /// The memory order of the running statement, for monitors.
     pub(crate) order: Order,
     /// A monitor must see the accesses of each lane: there is one, and it has not seen those of this statement in the current warp.
     pub(crate) watched: bool,
@@ -42,7 +42,7 @@ pub struct Ctx<'a> {
     pub(crate) set: InstructionSet,
     /// The running cohort.
     pub(crate) cur: Cohort,
-    /// Where its warps go on.
+    /// The regions where the warps of the running cohort continue.
     pub(crate) step: Step,
     /// The other fragments of the current warp that can run.
     pub(crate) fragments: Fragments,

@@ -95,25 +95,25 @@ fn joined(cluster: &Cluster) -> Vec<Parked> {
     all
 }
 
-/// Who waits where for what.
+/// The line of a deadlock report for one parked cohort: its threads, its statement, and what it waits for.
 pub(super) fn wait(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> String {
     let who = threads(p.c.lo, p.c.hi, p.c.mask);
     let place = geometry.statement(p.site, "an unknown statement");
     format!("{who} at {place}: {}", cluster.waits_for(p, geometry))
 }
 
-/// How much a wait tells about the cause of a deadlock.
+/// The rank of a wait by how much it tells about the cause of a deadlock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Telling {
-    /// For other threads, which wait elsewhere.
+    /// A wait for other threads, which wait elsewhere.
     Others,
-    /// For a phase of which nothing has happened yet, or for Tensor Memory.
+    /// A wait for a phase of which nothing has happened yet, or for Tensor Memory.
     Untouched,
-    /// For a phase with some of its arrivals.
+    /// A wait for a phase with some of its arrivals.
     InPart,
-    /// For bytes that are missing, or for registers.
+    /// A wait for bytes that are missing, or for registers.
     Missing,
-    /// For a phase with more bytes than it expects.
+    /// A wait for a phase with more bytes than it expects.
     TooMany,
 }
 
@@ -141,7 +141,7 @@ impl Cluster {
         }
     }
 
-    /// What a group of threads waits for.
+    /// The description of what a group of threads waits for.
     pub(super) fn waits_for(&self, p: &Parked, geometry: &Geometry<'_>) -> String {
         let phase = |&(rank, offset, parity): &(u32, u32, u64)| {
             let state = self.phase(&geometry.mbarrier(p.site, offset), (rank, offset), parity);

@@ -11,7 +11,7 @@ const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000
 const TOGETHER: u64 = 2 * INTERPRETED;
 /// The limit that [`INTERPRETED`] is, for code that rustc has compiled without optimising it: 12 million regions.
 pub(crate) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
-/// How often a loop that counts to an end gets the time of the limits.
+/// The number of times that a counted loop gets a new time limit.
 const COUNTED: u32 = 16;
 /// Instructions of a warp after which loops are looked at.
 const PATIENCE: u64 = INTERPRETED / 400;
@@ -20,10 +20,10 @@ const KEPT: u64 = 1_000_000;
 /// Instructions that a region counts for where they are not counted.
 const OF_A_REGION: u64 = 8;
 
-/// What has run since the last progress.
+/// The verdict on the work done since the last progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spent {
-    /// Not much.
+    /// The work is within all limits.
     Little,
     /// All warps together are above their limit.
     MuchTogether,
@@ -33,7 +33,7 @@ pub(crate) enum Spent {
     TooManyStores,
 }
 
-/// What has run since the last progress.
+/// The work done since the last progress, and its limits.
 pub(crate) struct EndlessGuard {
     /// Instructions that have run, counted by the interpreter per warp.
     pub instructions: u64,
@@ -45,13 +45,13 @@ pub(crate) struct EndlessGuard {
     together: u64,
     /// Instructions per warp since the last progress.
     spent: u64,
-    /// How often a loop that counts has had more time since the last progress.
+    /// The number of times that a counted loop has got more time since the last progress.
     counted: u32,
     /// Stores that weak memory has kept since a thread ended.
     kept: u64,
     limit: u64,
     limit_together: u64,
-    /// How many of them are suspicious, at first and now.
+    /// The instructions per warp above which loops are examined: at first, and now.
     suspicion: [u64; 2],
 }
 
@@ -70,7 +70,7 @@ impl EndlessGuard {
         suspicion: [u64::MAX; 2],
     };
 
-    /// With this limit for each warp, unless the user has set the step budget.
+    /// A guard with this limit for each warp, unless the user has set the step budget.
     pub fn new(has_default_budget: bool, limit: u64) -> Self {
         EndlessGuard { limit: if has_default_budget { limit } else { u64::MAX }, ..Self::OFF }
     }
@@ -82,38 +82,38 @@ impl EndlessGuard {
         EndlessGuard { suspicion: [PATIENCE; 2], limit_together, ..Self::new(has_default_budget, INTERPRETED / part) }
     }
 
-    /// A thread has ended.
+    /// Records that a thread has ended.
     pub fn progress(&mut self) {
         self.kept = 0;
         self.suspicion[1] = self.suspicion[0];
         self.writes();
     }
 
-    /// Memory has changed where it had not changed before.
+    /// Records that memory has changed where it had not changed before.
     pub fn writes(&mut self) {
         (self.spent, self.together, self.counted) = (0, 0, 0);
     }
 
-    /// A loop counts to an end: as much may run again, unless that was so often already.
+    /// Whether a counted loop gets a new time limit; not after [`COUNTED`] times.
     pub fn counts(&mut self) -> bool {
         (self.spent, self.together) = (0, 0);
         self.counted += 1;
         self.counted < COUNTED
     }
 
-    /// Weak memory keeps a store.
+    /// Records that weak memory keeps a store.
     pub fn keep(&mut self) {
         self.kept += 1;
     }
 
-    /// Has no thread ended for so long that one may poll forever? The next time after four times as long.
+    /// Whether no thread has ended for so long that one may poll forever. The threshold then grows by a factor of four.
     pub fn is_suspicious(&mut self) -> bool {
         let is = self.spent > self.suspicion[1];
         self.suspicion[1] = self.suspicion[1].saturating_mul(if is { 4 } else { 1 });
         is
     }
 
-    /// What has run since the last progress, `turns` regions after the start, where this many warps can run now?
+    /// The verdict on the work since the last progress, `turns` regions after the start, where this many warps can run now.
     pub fn spent(&mut self, turns: u64, warps: u64) -> Spent {
         let (instructions, regions) = (self.instructions - self.last.0, turns - self.last.1);
         self.last = (self.instructions, turns);

@@ -1,4 +1,4 @@
-//! What a monitor has found, if the launch goes on after it.
+//! The findings of a monitor, if the launch goes on after them.
 
 use crate::fault::Fault;
 use crate::machine::origins::Origins;
@@ -11,8 +11,8 @@ pub(crate) struct Findings {
     pub list: Vec<Fault>,
     /// The number of findings that have the registers which their statement has read.
     described: usize,
-    /// By site: a load from memory that nothing has written is no finding yet, because the engine follows the value. Empty if it follows
-    /// none.
+    /// The sites of loads whose values the engine follows: a load from memory that nothing has written is no finding there yet.
+    /// Empty if the engine follows none.
     pub followed: Arc<[bool]>,
     /// Accesses of the current instruction, for the engine that follows values.
     pub undefined: Vec<Undefined>,
@@ -47,7 +47,7 @@ pub(crate) enum Undefined {
 }
 
 impl Findings {
-    /// Are there findings without registers, or undefined values in memory?
+    /// Whether there are findings without registers, or undefined values in memory.
     #[inline(always)]
     pub fn has_news(&self) -> bool {
         self.described < self.list.len() || !self.undefined.is_empty()

@@ -16,7 +16,7 @@ use ptx_dsl_isa::image::{Image, Region};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// Where the names of regions are.
+/// The source of the names of regions.
 #[derive(Debug)]
 pub(crate) enum Regions {
     Compiled(&'static [&'static str]),
@@ -26,7 +26,7 @@ pub(crate) enum Regions {
 /// Bytes of reserved shared memory: those of an H100, all for cooperative groups.
 const RESERVED: u32 = 288;
 
-/// What stays the same during a launch.
+/// The constants of a launch.
 #[derive(Debug)]
 pub(crate) struct Geometry<'a> {
     pub info: &'a KernelInfo<'a>,
@@ -48,11 +48,11 @@ pub(crate) struct Geometry<'a> {
     pub dynamic_shared: u32,
     /// Bytes of an element of each argument that is a buffer.
     pub elements: Vec<Option<u32>>,
-    /// Where `printf` writes.
+    /// The destination of the output of `printf`.
     pub print: Print,
-    /// How matrix instructions add.
+    /// The accumulation mode of matrix instructions.
     pub numerics: Numerics,
-    /// How far `tcgen05` goes by the manual.
+    /// The rules of the manual that `tcgen05` follows.
     pub tensor: TensorRules,
     /// Is a shuffle from a lane outside of its mask a finding, whatever becomes of the value?
     pub strict_shuffles: bool,
@@ -167,7 +167,8 @@ impl<'a> Geometry<'a> {
         self.info.shared_size + self.dynamic_shared
     }
 
-    /// Where reserved shared memory begins and ends: after the rest. It is empty if the kernel does not ask for it.
+    /// The begin and the end of reserved shared memory, which lies after all other shared memory. It is empty if the kernel does
+    /// not ask for it.
     pub fn reserved_shared(&self) -> (u32, u32) {
         let begin = self.shared_size().next_multiple_of(16);
         if self.info.reserved_shared { (begin, begin + RESERVED) } else { (self.shared_size(), self.shared_size()) }
@@ -238,7 +239,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// Which variables statements access.
+    /// The variable that each statement accesses.
     pub fn variables(&self) -> &Variables {
         self.variables.get_or_init(|| Variables::new(&self.image()))
     }

@@ -34,29 +34,29 @@ pub(crate) struct Grid<'l> {
     pub workspace: u64,
     /// The heap of `malloc`, if the kernel uses it.
     pub heap: Option<Arc<Heap>>,
-    /// Where `printf` writes.
+    /// The destination of the output of `printf`.
     pub print: Print,
-    /// How matrix instructions add.
+    /// The accumulation mode of matrix instructions.
     pub numerics: Numerics,
-    /// How far `tcgen05` goes by the manual.
+    /// The rules of the manual that `tcgen05` follows.
     pub tensor: TensorRules,
     /// Is a shuffle from a lane outside of its mask a finding, whatever becomes of the value?
     pub strict_shuffles: bool,
-    /// When the launch ends without its kernel.
+    /// The limits at which the launch ends before its kernel does.
     pub limits: Limits,
-    /// Who takes the decisions.
+    /// The source of scheduling decisions.
     pub schedule: &'l ScheduleSource,
     /// Are the decisions recorded?
     pub is_recorded: bool,
     /// Do pending clusters start in order, whatever the schedule is?
     pub starts_in_order: bool,
-    /// Who makes the monitors of the host threads. A plain host has none.
+    /// The factory of monitors for the host threads. A plain host has none.
     pub monitor: Option<&'l MakeProbe>,
     /// A Rust expression that repeats a fault.
     pub replay: Option<String>,
 }
 
-/// When a launch ends without its kernel, and who hears of its progress.
+/// The limits of a launch, and the listener to its progress.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Limits {
     /// The step budget that the user has set.
@@ -79,7 +79,7 @@ impl Grid<'_> {
     }
 }
 
-/// How far `tcgen05` goes by the manual: by default all the way.
+/// The rules of the manual that `tcgen05` follows; by default all of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TensorRules {
     /// [`Host::tensor_fences`](crate::api::host::Host::tensor_fences)

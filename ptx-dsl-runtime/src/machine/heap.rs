@@ -29,7 +29,7 @@ struct Blocks {
 }
 
 impl Heap {
-    /// All of its bytes are free.
+    /// A heap of which all bytes are free.
     pub fn new(start: u64, bytes: u64) -> Heap {
         let mut blocks = Blocks::default();
         blocks.add(0, bytes / UNIT * UNIT);

@@ -41,7 +41,7 @@ impl Ctx<'_> {
         self.read_unwatched(space, addr, bytes, align, lane)
     }
 
-    /// The same, of which no monitor is told.
+    /// Reads like `read`, but no monitor sees the access.
     #[inline]
     pub(crate) fn read_unwatched(
         &self,

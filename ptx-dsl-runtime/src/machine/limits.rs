@@ -1,4 +1,4 @@
-//! What bounds a launch: its step budget, a handle that cancels it, a listener that hears of its progress.
+//! The limits of a launch: its step budget, a handle that cancels it, a listener that hears of its progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct CancelHandle(Arc<AtomicBool>);
 
 impl CancelHandle {
-    /// Not cancelled yet.
+    /// A handle that has not been cancelled.
     pub fn new() -> Self {
         CancelHandle::default()
     }
@@ -18,7 +18,7 @@ impl CancelHandle {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Has it been cancelled?
+    /// Whether the launch has been cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

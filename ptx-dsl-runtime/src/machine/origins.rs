@@ -1,10 +1,10 @@
-//! Where undefined values come from, for the checked host.
+//! The origins of undefined values, for the checked host.
 
 use crate::numerics::lanes::Lanes;
 use ptx_dsl_isa::image::{NO_SITE, Register};
 use std::rc::Rc;
 
-/// Where an undefined value comes from.
+/// The origin of an undefined value.
 #[derive(Debug, Clone)]
 pub(crate) enum Root {
     /// A register that the thread has not written.
@@ -18,7 +18,7 @@ pub(crate) enum Root {
         /// The statement of the load.
         site: u32,
         space: &'static str,
-        /// By lane; 0 if another load has read it.
+        /// The address that each lane loads; 0 if the lane's value comes from another load.
         addresses: Rc<Lanes>,
     },
     /// A load from Tensor Memory that nothing has written: of the first of the lanes.
@@ -34,7 +34,7 @@ pub(crate) enum Root {
     Shuffle {
         /// The statement of the shuffle.
         site: u32,
-        /// By lane, unless its value comes from elsewhere.
+        /// The stray read of each lane, unless its value comes from elsewhere.
         reads: Rc<[Option<Stray>; 32]>,
     },
     /// A load from memory where a statement has stored an undefined value.

@@ -46,13 +46,13 @@ pub(super) fn watch(body: &mut dyn Body, x: &mut Ctx<'_>) {
     }
 }
 
-/// What a watch has found out.
+/// The verdict of a watch for polling loops.
 pub(super) enum Verdict {
-    /// Nothing yet.
+    /// The watch has to go on.
     Unknown,
-    /// All that can run polls: what waits at mbarriers has to time out.
+    /// Everything that can run polls, so waits at mbarriers have to time out.
     TimeOut,
-    /// Nothing will ever change.
+    /// The launch is stuck: no value will ever change.
     Stuck,
 }
 

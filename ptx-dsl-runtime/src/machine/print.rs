@@ -1,4 +1,4 @@
-//! Where the output of `printf` goes.
+//! The destination of the output of `printf`.
 
 use std::fmt;
 use std::io::Write;
@@ -12,7 +12,7 @@ type Function = dyn Fn(&[u8]) + Send + Sync;
 pub(crate) enum Print {
     /// The standard output of the process.
     Standard,
-    /// It is passed on.
+    /// A function of the user that gets the text.
     Function(Arc<Function>),
 }
 

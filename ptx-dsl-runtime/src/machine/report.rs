@@ -1,6 +1,6 @@
-//! What a launch did.
+//! The result of a launch without a fault.
 
-/// What a launch did.
+/// The result of a launch without a fault.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {

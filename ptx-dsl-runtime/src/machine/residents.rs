@@ -74,7 +74,7 @@ impl Residents {
         Some((slot, n))
     }
 
-    /// How many slots are free.
+    /// The number of free slots.
     pub fn free(&self) -> usize {
         self.free.len()
     }
@@ -84,7 +84,7 @@ impl Residents {
         self.free.len() == self.clusters.len()
     }
 
-    /// How many clusters of the grid wait for a slot.
+    /// The number of clusters of the grid that wait for a slot.
     pub fn pending(&self, team: &Team) -> u64 {
         team.unclaimed() + (self.claimed.end - self.claimed.start)
     }

@@ -4,7 +4,7 @@ use crate::kernel::flow::Pc;
 use crate::machine::loops::{members, predecessors, statement, successors};
 use ptx_dsl_isa::image::{End, Image};
 
-/// In a larger kernel, roles are not looked for.
+/// The size in regions above which roles are not looked for.
 const MOST_REGIONS: usize = 4_000;
 
 /// The first statement of the role that region `pc` is in: of the outermost part that a branch chooses. `None` if all threads come there.
@@ -24,7 +24,7 @@ pub(crate) fn first_statement(image: &Image, pc: Pc) -> Option<u32> {
 struct Graph<'i> {
     image: &'i Image,
     predecessors: Vec<Vec<Pc>>,
-    /// By region: the immediate dominator; of the first region itself, and of those that nothing reaches.
+    /// The immediate dominator of each region. The first region, and regions that nothing reaches, are their own.
     dominators: Vec<Pc>,
 }
 
@@ -64,7 +64,7 @@ impl<'i> Graph<'i> {
         std::iter::successors(Some(to), |pc| self.dominator(*pc)).any(|pc| pc == at)
     }
 
-    /// Is there a loop around `above` that one of the targets is not in?
+    /// Whether some loop around `above` does not contain one of the targets.
     fn leaves_loop(&self, above: Pc, targets: &[Pc]) -> bool {
         let closed = |head: &Pc| self.predecessors[usize::from(*head)].iter().any(|from| from >= head);
         (0..=above).filter(closed).any(|head| {

@@ -16,29 +16,29 @@ pub use text::{Schedule, ScheduleError};
 /// The kind of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Which resident cluster runs next, in round-robin order.
+    /// The resident cluster that runs next, in round-robin order.
     Cluster,
-    /// Which cohort of the cluster runs next, in round-robin order.
+    /// The cohort of the cluster that runs next, in round-robin order.
     Cohort,
-    /// Does only a part of a cohort run, and which? 0: all of its warps do.
+    /// The part of a cohort that runs. 0: all of its warps.
     Part,
-    /// 0: the fragments of a warp that are behind run first, so that they reconverge.
+    /// The fragments of a warp that run first. 0: those that are behind, so that they reconverge.
     Converge,
     /// The length of a turn of a cohort, or of a cluster; 0 is the longest.
     Quantum,
-    /// When an asynchronous operation completes; 0 is the latest.
+    /// The completion time of an asynchronous operation; 0 is the latest.
     Delay,
-    /// When an asynchronous copy reads its source; 0: when it completes, 1: when it starts.
+    /// The time at which an asynchronous copy reads its source. 0: when it completes, 1: when it starts.
     Source,
-    /// Which pending cluster `clusterlaunchcontrol.try_cancel` cancels; in order.
+    /// The pending cluster that `clusterlaunchcontrol.try_cancel` cancels, in order.
     Pending,
-    /// Which pending cluster starts in a free slot; in order.
+    /// The pending cluster that starts in a free slot, in order.
     Start,
-    /// Does an instruction that may wait do so (`tcgen05.dealloc.cta_group::2`)? 0: it does not.
+    /// Whether an instruction that may wait does so (`tcgen05.dealloc.cta_group::2`). 0: it does not.
     Block,
-    /// Does `mbarrier.try_wait` return false at once instead of waiting? 3: it does.
+    /// Whether `mbarrier.try_wait` returns false at once instead of waiting. 3: it does.
     TimeOut,
-    /// With weak memory: the store from which a load reads, or the position of a store in coherence order; 0 is the last.
+    /// The store from which a load reads, or the position of a store in coherence order, with weak memory; 0 is the last.
     Store,
 }
 

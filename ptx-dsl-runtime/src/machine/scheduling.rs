@@ -43,13 +43,13 @@ const MUCH_WORK: u64 = 1 << 20;
 pub(crate) struct Scheduling<'a> {
     /// Regions run so far.
     pub turns: u64,
-    /// When the turn of the running cohort ends.
+    /// The time at which the turn of the running cohort ends.
     checkpoint: u64,
     /// The running step returns to the driver after this region.
     pub leave: bool,
     /// The turn is over: the running step ends with its cluster.
     pub over: bool,
-    /// Another resident cluster gets a turn next.
+    /// Whether the next turn is given to another resident cluster.
     pub rotate: bool,
     /// The turn ends after the next operation that other threads can see.
     until_visible: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Scheduling<'a> {
     pub yielded: bool,
     /// Atomic operations of the turn that have changed nothing, since the last one that has.
     attempts: u32,
-    /// What strong loads have taken of turns.
+    /// The share of turns that strong loads have used up.
     polled: u64,
     /// Changes of memory and of synchronisation state. In a deadlock probe a store of an equal value does not count.
     pub progress: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Scheduling<'a> {
     pub probing: bool,
     /// A watch for loops that poll forever.
     pub polling: Option<Polling>,
-    /// With a seed: cohorts that poll, and wait for a change.
+    /// The cohorts that poll and wait for a change, in a launch with a seed.
     pub idle: IdlePolls,
     /// Regions that begin with a test, which the running cohort has come to in its turn.
     tests: Tests,
@@ -73,16 +73,16 @@ pub(crate) struct Scheduling<'a> {
     limit: u64,
     /// The user has not set it.
     pub has_default_budget: bool,
-    /// Where global memory has changed.
+    /// The parts of global memory that have changed.
     pub written: Written,
     /// Ends endless loops before the budget does.
     pub endless: EndlessGuard,
-    /// When to check the budget and the cancel handle again.
+    /// The time of the next check of the budget and the cancel handle.
     pub next_check: u64,
     /// The turns that the team has been told of.
     reported: u64,
     cancel: Option<CancelHandle>,
-    /// Another thread has a fault: this one ends without one.
+    /// Whether another host thread has a fault, so that this one ends without one.
     pub stopped: bool,
     pub team: &'a Team,
     /// All choices are the first alternative, and none is recorded.
@@ -91,7 +91,7 @@ pub(crate) struct Scheduling<'a> {
     pub starts_in_order: bool,
     scheduler: Box<dyn Scheduler>,
     record: Option<Vec<u32>>,
-    /// With a seed: what reports say of the schedule.
+    /// The schedule's notes for reports, in a launch with a seed.
     pub notes: Vec<Note>,
     /// The launch runs step by step.
     pub steps: Option<Box<Steps>>,
@@ -201,7 +201,7 @@ impl<'a> Scheduling<'a> {
         self.attempts = if diverged { ATTEMPTS } else { 0 };
     }
 
-    /// When the turn of a cluster that begins now ends.
+    /// The time at which the turn of a cluster that begins now ends.
     pub fn end_of_cluster_turn(&mut self) -> u64 {
         // a watch ends before many long turns of clusters in random order have been with each of them
         let slice = match self.polling {
@@ -211,8 +211,8 @@ impl<'a> Scheduling<'a> {
         self.time() + slice
     }
 
-    /// With a seed: the running cohort comes to an operation that other threads can see, or to a test of something that they change. If it
-    /// was at this test before in its turn, and nothing has changed since, it polls, and its turn ends.
+    /// Ends the turn of the running cohort, if it polls, at an operation that other threads can see, or at a test of something that they
+    /// change; for launches with a seed. The cohort polls if it was at this test before in its turn, and nothing has changed since.
     pub fn comes_to_visible(&mut self, pc: Pc, is_test: bool) {
         self.leave |= self.until_visible;
         if is_test && self.tests.is_repeated(pc, self.progress) {
@@ -220,7 +220,7 @@ impl<'a> Scheduling<'a> {
         }
     }
 
-    /// An instruction does the work of so many others. A check comes earlier after much work.
+    /// Counts an instruction that does the work of this many others. A check comes earlier after much work.
     pub fn works(&mut self, instructions: u64) {
         self.endless.work += instructions;
         if self.endless.work > MUCH_WORK {
@@ -246,7 +246,8 @@ impl<'a> Scheduling<'a> {
         }
     }
 
-    /// Nothing has ended for some time: watches for loops that poll, while stores of equal values do not count as progress.
+    /// Starts to watch for polling loops after some time in which nothing has ended. Stores of equal values do not count as
+    /// progress meanwhile.
     pub fn start_polling(&mut self) {
         if self.polling.is_none() && self.team.is_single() {
             self.polling = Some(Polling::new(self.progress, self.turns));
@@ -311,7 +312,7 @@ impl<'a> Scheduling<'a> {
         self.has_default_budget && self.team.is_single()
     }
 
-    /// There is progress: as many steps again.
+    /// Extends the step limit after progress: as many steps again.
     pub fn extend_limit(&mut self) {
         self.limit = self.turns.saturating_add(DEFAULT_STEP_LIMIT);
     }

@@ -148,7 +148,7 @@ pub(crate) fn reduce(memory: &mut [u8], operands: &[u8], size: usize, combine: C
     }
 }
 
-/// Up to eight bytes, little endian.
+/// Reads up to eight bytes, little endian.
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b))
 }

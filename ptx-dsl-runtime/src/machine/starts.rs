@@ -1,4 +1,5 @@
-//! Which pending cluster starts in a free slot: the next one, or any one that the schedule chooses. The CTAs of a grid may start in any order.
+//! The choice of the pending cluster that starts in a free slot: the next one, or any one that the schedule chooses. The CTAs of a
+//! grid may start in any order.
 
 use crate::machine::ctx::Ctx;
 use crate::machine::schedule::Choice;
@@ -42,7 +43,7 @@ impl Ctx<'_> {
         self.admit_nth(*skipped)
     }
 
-    /// Does it matter which cluster starts in the next free slot, and does the schedule choose?
+    /// Whether the schedule chooses the cluster that starts in the next free slot, and the choice matters.
     pub(super) fn has_choice_of_start(&self) -> bool {
         let s = &self.scheduling;
         let chooses = !s.always_first && !s.starts_in_order;

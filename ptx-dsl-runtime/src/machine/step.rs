@@ -1,4 +1,4 @@
-//! Where the warps of the running cohort go on: collected by a step, read by the driver.
+//! The outcome of a step for the warps of the running cohort: collected by a step, read by the driver.
 //!
 //! Warps that stay together are counted; only when they differ is there a [`Part`] for each group of lanes.
 
@@ -15,7 +15,7 @@ pub(crate) struct Part {
     pub site: u32,
 }
 
-/// Where the warps of the running cohort go on.
+/// The regions where the warps of the running cohort continue or wait.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub parts: Vec<Part>,
@@ -29,11 +29,11 @@ pub(crate) struct Step {
     pub scratch: (Vec<Parked>, Vec<Cohort>),
 }
 
-/// What a whole cohort does next.
+/// The common outcome of a whole cohort.
 pub(crate) enum Together {
-    /// It goes on there.
+    /// The cohort continues at this region.
     Go(Pc),
-    /// It waits there.
+    /// The cohort waits at this region.
     Wait(Wait, Pc),
 }
 
@@ -49,7 +49,7 @@ impl Step {
         }
     }
 
-    /// Before a step.
+    /// Clears the outcome before a step.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.together = 0;
@@ -107,7 +107,7 @@ impl Step {
         }
     }
 
-    /// Where the whole cohort goes on, if all its warps branched to one region.
+    /// The region where the whole cohort continues, if all its warps branched to one region.
     #[inline(always)]
     pub fn take_together(&mut self, c: &Cohort) -> Option<Pc> {
         (self.together == c.hi - c.lo).then(|| {
@@ -116,7 +116,7 @@ impl Step {
         })
     }
 
-    /// Where the whole cohort waits, if all its warps wait for [`Step::wait`].
+    /// The region where the whole cohort waits, if all its warps wait for [`Step::wait`].
     #[inline(always)]
     pub fn all_wait(&self, c: &Cohort) -> Option<Pc> {
         (self.waiting != 0 && self.waiting == c.hi - c.lo).then_some(self.pc)
@@ -128,7 +128,7 @@ impl Step {
         self.waiting = 0;
     }
 
-    /// What the whole cohort does next, if all its parts do the same.
+    /// The common outcome of the whole cohort, if all its parts have the same.
     pub fn common_part(&mut self, c: &Cohort, site: u32) -> Option<Together> {
         self.spread(c, site);
         let first = self.parts.first()?;

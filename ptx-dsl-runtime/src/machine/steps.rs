@@ -10,12 +10,12 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Who makes steps: a warp, or an asynchronous operation that it has started.
+/// An agent that makes steps: a warp, or an asynchronous operation that it has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct Process {
     /// 0 for a warp; asynchronous operations come last.
     pub operation: u32,
-    /// Its number in the grid.
+    /// The number of the cluster in the grid.
     pub cluster: u64,
     pub rank: u32,
     pub warp: u32,
@@ -36,9 +36,9 @@ impl Process {
 pub(crate) struct Made {
     pub process: Process,
     pub effects: Vec<Effect>,
-    /// It changed nothing, and its process is where it was: a failed test in a loop, or a wait.
+    /// Whether the step changed nothing and left its process where it was: a failed test in a loop, or a wait.
     pub idle: bool,
-    /// Its first statement, if known.
+    /// The first statement of the step, if known.
     pub site: u32,
 }
 
@@ -55,13 +55,14 @@ pub(crate) enum Note {
 
 /// Chooses steps.
 pub(crate) trait Explorer: Send {
-    /// A launch begins. A run may have several.
+    /// Prepares for a launch, of which a run may have several.
     fn begin(&mut self);
-    /// Who makes the next step? At least one can. The first goes on if it has made the last one.
+    /// Chooses the process that makes the next step; at least one is able to. If the process of the last step is able, it is the
+    /// first.
     fn pick(&mut self, able: &[Process]) -> usize;
     /// Chooses one of `n` alternatives within a step, at a statement.
     fn choose(&mut self, what: Choice, n: usize, site: u32) -> usize;
-    /// The step has been made.
+    /// Records that the step has been made.
     fn made(&mut self, step: &Made);
 }
 
@@ -96,19 +97,19 @@ pub(crate) struct Steps {
     phases: HashMap<Object, u32>,
     /// Operations that each warp has started.
     started: HashMap<Process, u32>,
-    /// Who makes each operation in flight, by its number in the launch.
+    /// The process of each operation in flight, by its number in the launch.
     operations: HashMap<u64, Process>,
-    /// Who makes the step.
+    /// The process that makes the step.
     pub current: Process,
     /// Processes that test in a loop: what they test, and the progress of the launch when they did last.
     idle: HashMap<Process, (Vec<Effect>, u64)>,
     /// Idle steps that the process has made in a row.
     tests_in_a_row: usize,
-    /// What the next steps of processes come after.
+    /// The effects that happen before the next step of each process.
     resumed: HashMap<Process, Vec<Effect>>,
     /// Processes that have made a step which was not idle.
     begun: HashSet<Process>,
-    /// What tells the schedule from others, in order.
+    /// The decisions that tell the schedule from others, in order.
     pub notes: Vec<Note>,
 }
 
@@ -131,7 +132,7 @@ impl Steps {
         }
     }
 
-    /// Who makes the next step?
+    /// Chooses the process that makes the next step.
     pub fn pick(&mut self, able: &[Process]) -> usize {
         self.explorer.lock().pick(able).min(able.len() - 1)
     }
@@ -309,7 +310,7 @@ impl Steps {
         });
     }
 
-    /// Who makes an operation in flight.
+    /// The process of an operation in flight.
     pub fn operation(&self, id: u64) -> Option<Process> {
         self.operations.get(&id).copied()
     }

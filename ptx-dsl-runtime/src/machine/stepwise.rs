@@ -19,10 +19,11 @@ use ptx_dsl_isa::image::NO_SITE;
 /// Regions of a step without a visible operation, after which others have a turn.
 const LONGEST: u64 = 1 << 16;
 
-/// So often all that can run test something in a loop and find it unchanged. Then their registers are looked at: they may count.
+/// The number of rounds in which everything that can run tests something in a loop and finds it unchanged. After them the registers
+/// are examined: the loops may count.
 const ROUNDS: u32 = 16;
 
-/// Who can make a step.
+/// A process that is able to make a step.
 #[derive(Clone, Copy)]
 enum Able {
     Warp { slot: usize, rank: u32, warp: u32 },
@@ -153,7 +154,7 @@ fn wake_warps(x: &mut Ctx<'_>, slot: usize) {
     }
 }
 
-/// Who can make a step: first the one that has made the last one, then the others in order from there on.
+/// The processes that are able to make a step: the process of the last step, then the others in order from there on.
 fn able(x: &Ctx<'_>) -> Vec<(Process, Able)> {
     let Some(steps) = x.scheduling.steps.as_deref() else { return Vec::new() };
     let mut able: Vec<(Process, Able)> = Vec::new();

@@ -1,5 +1,5 @@
-//! What the host threads of a launch share besides global memory: the queue of pending clusters, the step budget, and agreement on
-//! a deadlock.
+//! The state that the host threads of a launch share besides global memory: the queue of pending clusters, the step budget, and
+//! agreement on a deadlock.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -57,7 +57,7 @@ impl Idle {
     }
 }
 
-/// What a thread with nothing to run does next.
+/// The next action of a host thread that has nothing to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Checks its waits again.
@@ -73,7 +73,7 @@ fn locked<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Team {
-    /// At most `threads` threads, and no more than clusters.
+    /// A team of at most `threads` host threads, and no more than clusters.
     pub fn new(threads: usize, grid: &Grid<'_>) -> Self {
         Team::of_clusters(threads, grid.clusters(), grid.is_cooperative, &grid.limits)
     }
@@ -104,7 +104,7 @@ impl Team {
         self.threads
     }
 
-    /// Is there only one thread?
+    /// Whether there is only one host thread.
     #[inline(always)]
     pub fn is_single(&self) -> bool {
         self.threads == 1
@@ -162,12 +162,12 @@ impl Team {
         (self.next.load(Relaxed)..self.clusters).find(|n| !ahead.contains(n))
     }
 
-    /// How many clusters nobody has claimed yet.
+    /// The number of clusters that no host thread has claimed yet.
     pub fn unclaimed(&self) -> u64 {
         self.clusters.saturating_sub(self.next.load(Relaxed)).saturating_sub(self.gaps.load(Relaxed))
     }
 
-    /// How many pending clusters there are to choose from, at most `most`; 1 if there is no choice.
+    /// The number of pending clusters to choose from, at most `most`; 1 if there is no choice.
     pub fn choices(&self, most: u64) -> u64 {
         if !self.is_single() {
             return 1;

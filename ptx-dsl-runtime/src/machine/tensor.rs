@@ -13,16 +13,16 @@ pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 /// A CTA as an operation sees it.
 #[derive(Debug)]
 pub struct TensorCta<'a> {
-    /// Its Tensor Memory.
+    /// The Tensor Memory of the CTA.
     pub tmem: &'a mut Tmem,
-    /// Its shared memory.
+    /// The shared memory of the CTA.
     pub shared: &'a [u8],
 }
 
 /// A rectangle of Tensor Memory of one of the operation's CTAs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Area {
-    /// Which CTA, an index into the `ctas` of [`TensorJob::run`].
+    /// The index of the CTA in the `ctas` of [`TensorJob::run`].
     pub cta: usize,
     /// Lanes.
     pub lanes: Range<usize>,
@@ -33,7 +33,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// All of the Tensor Memory of a CTA.
+    /// The whole Tensor Memory of a CTA.
     pub(crate) fn whole(cta: usize) -> Area {
         Area { cta, lanes: 0..LANES, columns: 0..COLUMNS, operand: "" }
     }
@@ -44,12 +44,12 @@ pub trait TensorJob: std::fmt::Debug {
     /// The queue of the operation.
     fn unit(&self) -> Unit;
 
-    /// Its pipeline. `mma_in_order`: all `tcgen05.mma` share one.
+    /// The pipeline of the operation. `mma_in_order`: all `tcgen05.mma` share one.
     fn pipeline(&self, pair: bool, mma_in_order: bool) -> Pipeline {
         Pipeline { unit: self.unit(), key: if mma_in_order { 0 } else { self.key() }, pair }
     }
 
-    /// How long it takes, in instructions of a warp.
+    /// The duration of the operation, in instructions of a warp.
     fn work(&self) -> u64 {
         64
     }
@@ -64,17 +64,18 @@ pub trait TensorJob: std::fmt::Debug {
         0
     }
 
-    /// What it reads of Tensor Memory, for the checked host.
+    /// The areas of Tensor Memory that the operation reads, for the checked host.
     fn reads(&self) -> Vec<Area> {
         Vec::new()
     }
 
-    /// What it writes of Tensor Memory, for the checked host. Empty: unknown, it may write anything.
+    /// The areas of Tensor Memory that the operation writes, for the checked host. Empty: unknown, the operation may write any.
     fn writes(&self) -> Vec<Area> {
         Vec::new()
     }
 
-    /// What it reads of shared memory, for the checked host: index into `ctas`, and bytes, from the first to the last.
+    /// The ranges of shared memory that the operation reads, for the checked host: index into `ctas`, and bytes, from the first to
+    /// the last.
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
         Vec::new()
     }
@@ -84,7 +85,7 @@ pub trait TensorJob: std::fmt::Debug {
         Vec::new()
     }
 
-    /// What it reads of shared memory, without gaps: exactly the bytes it reads.
+    /// The exact bytes of shared memory that the operation reads, without the gaps of [`operands`](Self::operands).
     fn bytes(&self) -> Vec<(usize, Range<u32>)> {
         self.operands()
     }

@@ -135,7 +135,7 @@ impl Ctx<'_> {
         Err(self.fault(FaultKind::IssueGranularity { what, help }, lane))
     }
 
-    /// `None` if all live lanes of the warp are active here; otherwise what to wait for. A lane that has exited is a fault.
+    /// The wait for the live lanes of the warp that are not active here; `None` if all are. A lane that has exited is a fault.
     pub fn whole_warp(&mut self, opcode: &str) -> Result<Option<Wait>, Box<Fault>> {
         let live = self.live_mask();
         if live & !self.mask != 0 {
@@ -227,8 +227,8 @@ impl Ctx<'_> {
         (!done && self.scheduling.choose(Choice::Block, 2) != 0).then_some(Wait::TensorMemory { pair, ticket })
     }
 
-    /// When resumed after a wait for the allocator: the first column of `tcgen05.alloc`, unspecified for others. `None` if the wait
-    /// was for the lanes of the warp.
+    /// The first column of `tcgen05.alloc`, when resumed after a wait for the allocator; unspecified for other operations. `None`
+    /// if the wait was for the lanes of the warp.
     pub fn allocated(&self) -> Option<u32> {
         (self.resumed() && self.cur.result & DONE != 0).then_some(self.cur.result as u32)
     }
@@ -263,7 +263,7 @@ impl Cluster {
         a.done(ticket).then(|| DONE | a.column(ticket).unwrap_or(0) as u64)
     }
 
-    /// What a wait for the allocator waits for.
+    /// The event that a wait for the allocator waits for.
     pub(crate) fn tensor_memory_waits(&self, rank: u32, pair: bool, ticket: u32) -> Option<WaitsFor> {
         self.allocators.get(allocator(rank, pair).0)?.waits(ticket)
     }

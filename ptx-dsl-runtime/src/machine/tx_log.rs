@@ -1,4 +1,5 @@
-//! Which statements have changed the tx-counts of a CTA's mbarrier objects in their current phases: reports of deadlocks name them.
+//! The statements that have changed the tx-counts of a CTA's mbarrier objects in their current phases: reports of deadlocks name
+//! them.
 
 /// The most entries: further statements are not named.
 const MOST: usize = 64;
@@ -7,7 +8,7 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct TxLog(Vec<Change>);
 
-/// How a statement has changed the tx-count of an object.
+/// The change that a statement has made to the tx-count of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
     /// The object's offset in shared memory.

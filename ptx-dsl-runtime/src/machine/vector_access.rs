@@ -25,7 +25,7 @@ fn elements<T: Word, const D: usize>(s: &[u8]) -> [T; D] {
 /// The most bytes that 32 lanes load in one row. A longer stretch has gaps; the loads from it prefetch.
 pub(crate) const ONE_ROW: usize = 256;
 
-/// Can this space be memory that several host threads share? A constant in emitted code.
+/// Whether this space can be memory that several host threads share: a constant in emitted code.
 #[inline(always)]
 const fn may_be_concurrent(space: AddrSpace) -> bool {
     matches!(space, AddrSpace::Global | AddrSpace::Generic)
@@ -55,7 +55,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Where `n` bytes are in [`Ctx::own_shared`], if they are inside. Alignment is the caller's business.
+    /// The offset of `addr` in [`Ctx::own_shared`], if `n` bytes from there are inside. The caller checks alignment.
     #[inline(always)]
     pub(crate) fn offset_in_shared(&self, addr: u64, n: usize) -> Option<usize> {
         let (memory, at) = self.bytes_of(AddrSpace::SharedCta, addr)?;
@@ -189,7 +189,7 @@ impl Ctx<'_> {
         self.rows_at::<T, NB, LEN>(space, m, base)
     }
 
-    /// In the cached segment of this access.
+    /// The rows in the cached segment of this access.
     #[inline(always)]
     fn cached_rows<T: Word, const NB: usize, const LEN: usize>(
         &self,
@@ -210,7 +210,7 @@ impl Ctx<'_> {
         Some(rows)
     }
 
-    /// In the memory that the address decodes to.
+    /// The rows in the memory that the address decodes to.
     #[inline(always)]
     fn rows_at<T: Word, const NB: usize, const LEN: usize>(
         &self,
@@ -312,7 +312,7 @@ impl Ctx<'_> {
             || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, v)
     }
 
-    /// In the cached segment of this access.
+    /// Stores rows to the cached segment of this access.
     #[inline(always)]
     fn store_cached_rows<T: Word, const NB: usize>(&mut self, access: usize, base: [u64; NB], v: &[T; 32]) -> bool {
         if self.is_watched() || self.scheduling.probing {
@@ -335,7 +335,7 @@ impl Ctx<'_> {
         memory.get_mut(at..)
     }
 
-    /// In the memory that the base addresses decode to.
+    /// Stores rows to the memory that the base addresses decode to.
     #[inline(always)]
     fn store_own_rows<T: Scattered, const NB: usize>(
         &mut self,

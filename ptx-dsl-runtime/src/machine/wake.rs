@@ -1,4 +1,4 @@
-//! When a wait is over: wakes the parked cohorts of a cluster.
+//! The end of waits: wakes the parked cohorts of a cluster.
 
 use crate::kernel::flow::Wait;
 use crate::machine::cluster::{Cluster, Cohort, Parked};
@@ -6,7 +6,7 @@ use crate::memory::little_endian;
 use crate::sync::mbarrier;
 
 impl Cluster {
-    /// Is this wait of `c` over? With the result it brings. A rendezvous of a warp is decided in `wake`, for all together.
+    /// The result of this wait of `c`, if it is over. A rendezvous of a warp is decided in `wake`, for all together.
     pub(crate) fn over(&self, c: &Cohort, wait: &Wait) -> Option<u64> {
         let over = match wait {
             Wait::Barrier { id, generation } => {

@@ -1,8 +1,8 @@
-//! Where writable global memory has changed since the start of a launch: work that a large launch does, and an endless loop soon no longer
-//! does.
+//! The parts of writable global memory that have changed since the start of a launch. A large launch changes more and more of them, which
+//! an endless loop soon no longer does.
 //!
-//! It is looked at seldom, when a launch has run for long. Memory is divided into parts, and of each the first bytes are compared with what
-//! they were at the last look.
+//! Memory is compared seldom, when a launch has run for long. It is divided into parts, and the first bytes of each part are compared with
+//! their values at the last look.
 
 use crate::memory::global::Global;
 
@@ -16,11 +16,11 @@ const PARTS: usize = 1 << 18;
 struct Segment {
     /// The first bytes of each part.
     bytes: Vec<u8>,
-    /// By part: has it changed so far?
+    /// Whether each part has changed so far.
     changed: Vec<bool>,
 }
 
-/// What writable memory held at the last look; nothing before the first.
+/// The contents of writable memory at the last look; empty before the first.
 #[derive(Debug, Default)]
 pub(crate) struct Written(Vec<Segment>);
 

@@ -14,7 +14,7 @@ use crate::observe::monitor::{Agent, By, Event, Order, Sync};
 use crate::sync::cluster_launch::encode;
 use crate::sync::mbarrier;
 
-/// How many pending clusters a seed chooses from.
+/// The number of pending clusters from which a seed chooses.
 const CHOICES: u64 = 16;
 
 /// The cluster ends before the response has arrived.

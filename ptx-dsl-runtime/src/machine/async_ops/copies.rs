@@ -28,14 +28,14 @@ impl AsyncOp {
 }
 
 impl Copy {
-    /// Does it still need the shared memory of CTA `rank`?
+    /// Whether the copy still needs the shared memory of CTA `rank`.
     pub(super) fn needs(&self, rank: u32) -> bool {
         let of_rank = |range: Option<SharedRange>| range.is_some_and(|r| r.rank == rank);
         let signals = matches!(self.signal, Signal::Mbarrier { at, .. } if at.rank == rank);
         signals || of_rank(self.job.destination()) || self.read.is_none() && of_rank(self.job.source())
     }
 
-    /// Can it complete without the shared memory of any CTA?
+    /// Whether the copy can complete without the shared memory of any CTA.
     pub(super) fn is_detached(&self) -> bool {
         let signals = matches!(self.signal, Signal::Mbarrier { .. });
         !signals && self.job.destination().is_none() && (self.read.is_some() || self.job.source().is_none())

@@ -39,7 +39,7 @@ impl Ctx<'_> {
         self.scheduling.leave = true;
     }
 
-    /// When a copy that starts now completes: also at once, before the next instruction.
+    /// The completion time of a copy that starts now, which may be before the next instruction.
     pub(super) fn due_of_copy(&mut self) -> u64 {
         if self.scheduling.steps.is_some() {
             return u64::MAX;
@@ -162,7 +162,7 @@ impl Ctx<'_> {
     }
 }
 
-/// Does it arrive on an mbarrier object, or complete bytes of one?
+/// Whether the operation arrives on an mbarrier object, or completes bytes of one.
 fn signals(op: &AsyncOp) -> bool {
     match &op.work {
         Work::Response(_) | Work::Commit(_) | Work::CopiesArrive(_) => true,

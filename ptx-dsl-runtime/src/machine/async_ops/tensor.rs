@@ -40,8 +40,8 @@ pub(super) fn commit_outlives(rank: u32) -> FaultKind {
 }
 
 impl Ctx<'_> {
-    /// One thread issues `mma`, `cp` and `shift` (Table 46). With several active lanes each would issue an operation, which is
-    /// never meant: a fault.
+    /// Checks that one thread issues `mma`, `cp` or `shift` (Table 46). With several active lanes each would issue an operation,
+    /// which is never meant: a fault.
     fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
         let n = self.mask.count_ones();
         if n > 1 {

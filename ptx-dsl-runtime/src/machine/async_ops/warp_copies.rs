@@ -26,7 +26,7 @@ pub(crate) struct Started {
     /// The lanes whose copies are still to come.
     pub lanes: u32,
     pub copies: Vec<LaneCopy>,
-    /// What they have read, if they have.
+    /// The source bytes, once the copies have read them.
     pub read: Option<Vec<[u8; 16]>>,
 }
 

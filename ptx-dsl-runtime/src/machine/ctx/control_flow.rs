@@ -87,7 +87,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Where the whole cohort goes on, if it stays together and need not wait.
+    /// The region where the whole cohort continues, if it stays together and need not wait.
     #[inline(always)]
     pub fn go(&mut self) -> Option<Pc> {
         match self.step.take_together(&self.cur) {
@@ -216,7 +216,7 @@ impl Ctx<'_> {
         self.fragments.add(mask, pc);
     }
 
-    /// At a back edge of the current warp: does its turn go on? All other fragments of the warp are ahead.
+    /// Whether the turn of the current warp goes on at a back edge. All other fragments of the warp are ahead.
     #[inline(always)]
     pub fn iterates(&mut self) -> bool {
         !self.scheduling.count(1) && !self.scheduling.leave

@@ -100,7 +100,7 @@ impl Ctx<'_> {
         (self.geometry.info.shared_size, self.geometry.dynamic_shared, self.geometry.shared_size())
     }
 
-    /// Where reserved shared memory begins and ends.
+    /// The begin and the end of reserved shared memory.
     pub fn reserved_shared(&self) -> (u32, u32) {
         self.geometry.reserved_shared()
     }

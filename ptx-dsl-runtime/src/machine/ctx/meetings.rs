@@ -1,4 +1,4 @@
-//! How lanes of the current warp meet others that execute the same instruction at another statement
+//! The rendezvous of lanes of the current warp that execute the same instruction at different statements
 //! ([`Meetings`](crate::sync::meetings::Meetings)).
 
 use crate::kernel::flow::Wait;
@@ -9,13 +9,13 @@ use crate::sync::meetings::Operands;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// How the active lanes meet the other members.
+/// The outcome of the rendezvous of the active lanes with the other members.
 pub(crate) enum Meets {
-    /// All are here.
+    /// All members execute this statement.
     Here,
-    /// These lanes have met, with these operands.
+    /// The lanes that have met at different statements, and their operands.
     Elsewhere(u32, Box<Operands>),
-    /// Some are missing.
+    /// The wait for the missing members.
     Waits(Wait),
     /// `lane` has waited for `other`, which named other members (`mask`) and has exited.
     Never { lane: u32, other: u32, mask: u32 },
@@ -50,13 +50,13 @@ impl Ctx<'_> {
         Meets::Waits(self.wait_for_members((members, lanes), (opcode, q), operands))
     }
 
-    /// These lanes, which wait, name a lane that is here too, but names other members: the lane and its membermask.
+    /// Records that these waiting lanes name a lane that is here too, but names other members: the lane and its membermask.
     pub(crate) fn names_others(&mut self, lanes: u32, other: (u32, u32)) {
         let warp = self.warp;
         self.cta_mut().meetings.name_others(warp, lanes, other);
     }
 
-    /// These lanes leave their operands for the others of `members`, and wait for them.
+    /// Deposits the operands of these lanes for the others of `members`, and returns the wait for them.
     pub(crate) fn wait_for_members(
         &mut self,
         (members, lanes): (u32, u32),

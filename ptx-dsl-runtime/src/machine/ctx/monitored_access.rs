@@ -159,10 +159,10 @@ impl Ctx<'_> {
     }
 }
 
-/// Where lanes access a memory.
+/// The offsets at which lanes access a memory.
 struct Regular {
     offsets: Lanes,
-    /// From each active lane to the next it is one step.
+    /// Whether the offsets of successive active lanes differ by the same stride.
     even: bool,
 }
 

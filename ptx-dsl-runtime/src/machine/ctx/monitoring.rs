@@ -1,4 +1,4 @@
-//! Who acts and what happens, for monitors.
+//! The thread that acts, and its events, as monitors get them.
 
 use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
@@ -29,7 +29,7 @@ impl Cohort {
 }
 
 impl Ctx<'_> {
-    /// This statement runs.
+    /// Records the statement that runs, and its memory order.
     #[inline(always)]
     pub(crate) fn at(&mut self, site: u32, order: Order) {
         (self.site, self.order) = (site, order);

@@ -1,4 +1,4 @@
-//! What the address of a fault belongs to.
+//! The object that the address of a fault belongs to.
 
 use crate::fault::{FaultKind, Object};
 use crate::kernel::ParamInfo;

@@ -1,4 +1,4 @@
-//! What a step does, for launches that run step by step.
+//! The effects of a step, for launches that run step by step.
 
 use crate::fault::words::id;
 use crate::machine::ctx::Ctx;
@@ -27,7 +27,7 @@ impl Ctx<'_> {
         words.collect()
     }
 
-    /// With a seed: a `try_wait` of the current warp returns false although it could wait.
+    /// Notes that a `try_wait` of the current warp returns false although it could wait, as a seed may choose.
     #[cold]
     pub(crate) fn note_give_up(&mut self) {
         let cluster = self.geometry.cluster_number(self.residents.here().id);

@@ -7,7 +7,7 @@ use crate::observe::monitor::{Access, By, Proxy};
 use crate::observe::probe::weak::{Bytes, WeakMemory};
 
 impl Ctx<'_> {
-    /// What a load reads. `latest` is what memory has.
+    /// The value that a load reads. `latest` is the value in memory.
     #[inline(always)]
     pub(crate) fn weakly_loaded(&mut self, place: Place, (addr, bytes): (u64, u32), latest: Bytes, lane: u32) -> Bytes {
         if self.monitor.is_on() && self.order.is_strong() {
@@ -70,7 +70,7 @@ impl Ctx<'_> {
         weak.store(&access, stored, choice)
     }
 
-    /// Who chooses, if memory is weak.
+    /// The model of weak memory, if memory is weak.
     pub(super) fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
         self.monitor.get()?.weak()
     }

@@ -8,7 +8,7 @@ const MOST: usize = 64;
 /// CTAs of a list that are named.
 const NAMED: usize = 4;
 
-/// What the threads of all clusters wait for.
+/// The waits of the threads of all clusters.
 #[derive(Debug, Default)]
 pub(in crate::machine) struct Waiting {
     alike: Vec<Alike>,

@@ -1,7 +1,8 @@
-//! With a seed: cohorts that poll, read nothing new, and so wait until something changes.
+//! Cohorts that poll, read nothing new, and so wait until something changes; for launches with a seed.
 //!
-//! A turn ends when a cohort comes back to a test with nothing changed since. If the registers that decide what its loop does are then those
-//! at the begin of the turn, and nothing has changed in between, the next turn would do the same. So there is none until something changes.
+//! A turn ends when a cohort comes back to a test with nothing changed since. If the registers that decide what its loop does are
+//! then those at the begin of the turn, and nothing has changed in between, the next turn would do the same. So there is none until
+//! something changes.
 
 use std::collections::HashMap;
 
@@ -14,9 +15,9 @@ use crate::machine::ctx::Ctx;
 /// The tests of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Tests {
-    /// How many there were.
+    /// The number of tests in the turn.
     count: u64,
-    /// One of them, with the progress then.
+    /// A test of the turn, with the progress of the launch at that test.
     anchor: Option<(Pc, u64)>,
 }
 
@@ -36,7 +37,7 @@ impl Tests {
     }
 }
 
-/// Where a cohort ended its turn because it polls.
+/// The state in which a cohort ended its turn because it polls.
 #[derive(Debug)]
 struct Poll {
     state: State,

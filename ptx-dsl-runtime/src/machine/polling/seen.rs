@@ -7,20 +7,20 @@ use crate::kernel::flow::Pc;
 /// A cohort: slot, CTA, warps, lanes.
 pub(super) type Key = (usize, u32, u32, u32, u32);
 
-/// Where a cohort is, whether its wait is over, and a hash of the registers that decide what its loop does.
+/// The state of a cohort: its region, whether its wait is over, and a hash of the registers that decide what its loop does.
 pub(super) type State = (Pc, bool, [u64; 2]);
 
 /// A state in which a cohort was picked.
 #[derive(Debug)]
 pub(super) struct Seen {
     state: State,
-    /// How often it came back to it.
+    /// The number of times that the cohort came back to the state.
     repeats: u32,
-    /// It was picked so often, and takes the state anew at powers of two.
+    /// The number of times that the cohort was picked. The state is replaced at powers of two (Brent's algorithm).
     picks: u64,
 }
 
-/// So often a state has to come back.
+/// The number of repetitions of a state after which its cohort counts as polling.
 const ENOUGH: u32 = 3;
 /// Changes of memory after which a watch ends.
 pub(super) const CHANGES: u32 = 64;
@@ -33,12 +33,12 @@ pub(crate) struct Polling {
     pub(super) changes: u32,
     pub(super) until: u64,
     pub(super) seen: HashMap<Key, Seen>,
-    /// How often all waits at mbarriers have timed out.
+    /// The number of times that all waits at mbarriers have timed out.
     pub(super) timeouts: u32,
 }
 
 impl Polling {
-    /// From this progress and time on.
+    /// A watch that begins at this progress and time.
     pub fn new(progress: u64, turns: u64) -> Polling {
         Polling { progress, changes: 0, until: turns + TURNS, seen: HashMap::new(), timeouts: 0 }
     }

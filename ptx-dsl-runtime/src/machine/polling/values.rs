@@ -1,4 +1,4 @@
-//! What a loop that polls forever reads: where that is, its value, and where the value comes from.
+//! The words that an endless polling loop reads: their places, their values, and the origin of the values.
 
 use crate::fault::words::id;
 use crate::machine::body::PolledRead;

@@ -2,7 +2,7 @@
 
 use super::{Choice, Scheduler};
 
-/// Always chooses the first alternative: round-robin order, with long turns.
+/// The scheduler that always chooses the first alternative: round-robin order, with long turns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin;
 

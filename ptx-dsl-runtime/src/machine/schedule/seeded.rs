@@ -10,14 +10,14 @@ pub struct Seeded {
     turns: Turns,
 }
 
-/// How long turns are. No choice finds all bugs, so seeds differ in it.
+/// The distribution of the lengths of turns. No choice finds all bugs, so seeds differ in it.
 #[derive(Debug, Clone, Copy)]
 enum Turns {
-    /// All lengths are as likely: some threads get far ahead of others.
+    /// A uniform distribution: some threads get far ahead of others.
     Any,
-    /// The shortest is chosen half of the time, the next one a quarter, and so on.
+    /// A geometric distribution: the shortest is chosen half of the time, the next one a quarter, and so on.
     Short,
-    /// Always the shortest: a random walk.
+    /// The shortest length always: a random walk.
     Shortest,
 }
 

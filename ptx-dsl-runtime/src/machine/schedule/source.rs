@@ -1,9 +1,9 @@
-//! Where the schedule of a launch comes from.
+//! The source of the schedule of a launch.
 
 use super::{Replay, RoundRobin, Scheduler, Seeded};
 use crate::machine::steps::SharedExplorer;
 
-/// Who takes the decisions of a launch.
+/// The source of the scheduling decisions of a launch.
 #[derive(Debug, Clone)]
 pub(crate) enum ScheduleSource {
     /// Nobody: the first alternative is always taken.
@@ -27,7 +27,7 @@ impl ScheduleSource {
         }
     }
 
-    /// Who chooses, if launches run step by step.
+    /// The explorer that takes the decisions, if launches run step by step.
     pub(crate) fn explorer(&self) -> Option<SharedExplorer> {
         match self {
             ScheduleSource::Steps(explorer) => Some(explorer.clone()),

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What determines a schedule. [`Host::schedule`](crate::api::host::Host::schedule) takes its text.
+/// The input that determines a schedule. [`Host::schedule`](crate::api::host::Host::schedule) takes its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schedule {

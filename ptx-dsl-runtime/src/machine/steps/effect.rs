@@ -1,4 +1,4 @@
-//! What a step does to what other threads see, and whether the order of two steps matters.
+//! The effects of steps on what other threads see, and the dependence of two steps, whose order then matters.
 
 use super::Process;
 
@@ -29,12 +29,12 @@ pub(crate) enum Object {
     Start(Process),
 }
 
-/// What happens to an object.
+/// An action on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Its value is read.
+    /// A read of the value.
     Read,
-    /// Its value is read or written.
+    /// A write of the value, or a read and a write.
     Write,
     /// A contribution to a phase. Those of one phase commute.
     Arrive { phase: u32, completes: bool },
@@ -44,25 +44,26 @@ pub(crate) enum Action {
     After { phase: u32 },
 }
 
-/// What a step does to an object.
+/// The effect of a step on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effect {
     pub object: Object,
     pub action: Action,
 }
 
-/// How a later effect depends on an earlier one.
+/// The dependence of a later effect on an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Relation {
-    /// They commute.
+    /// The effects commute.
     None,
     /// The later one could not have come first.
     Ordered,
-    /// In the other order they do something else.
+    /// The effects race: in the other order they do something else.
     Races,
 }
 
-/// How `later` depends on `earlier`. `waits` says whether a failed test at a statement leads back to it, so that it is a wait.
+/// The dependence of `later` on `earlier`. `waits` says whether a failed test at a statement leads back to it, so that it is a
+/// wait.
 pub(crate) fn relation(earlier: &Effect, later: &Effect, waits: &impl Fn(u32) -> bool) -> Relation {
     use Action::*;
     use Relation::{None, Ordered, Races};
@@ -93,7 +94,7 @@ pub(crate) fn relation(earlier: &Effect, later: &Effect, waits: &impl Fn(u32) ->
     }
 }
 
-/// How a step depends on an earlier one.
+/// The dependence of a step on an earlier one.
 pub(crate) fn depends(earlier: &[Effect], later: &[Effect], waits: &impl Fn(u32) -> bool) -> Relation {
     let mut strongest = Relation::None;
     for a in earlier {

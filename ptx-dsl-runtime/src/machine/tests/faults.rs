@@ -1,4 +1,4 @@
-//! What the machine reports: launches that do not fit, undefined behaviour, deadlocks, endless loops.
+//! Faults that the machine reports: launches that do not fit, undefined behaviour, deadlocks, endless loops.
 
 use super::*;
 use crate::launch::Dimensions;

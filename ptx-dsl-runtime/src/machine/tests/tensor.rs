@@ -52,7 +52,7 @@ impl TensorJob for Digit {
     }
 }
 
-/// Where the mbarrier object is.
+/// The offset of the mbarrier object.
 const MBAR: u64 = 64;
 
 fn prepare(x: &mut Ctx<'_>, count: u32) -> Result<(), Box<Fault>> {
@@ -114,7 +114,7 @@ macro_rules! one_thread {
     };
 }
 
-/// What the cell holds in the end, over many schedules.
+/// The final values of the cell over many schedules.
 fn results<K: Kernel + CompiledKernel>() -> std::collections::BTreeSet<u32> {
     let hosts = [Host::new()].into_iter().chain((0..60).map(|n| Host::new().seed(n)));
     hosts

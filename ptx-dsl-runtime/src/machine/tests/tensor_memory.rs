@@ -23,7 +23,7 @@ enum Op {
     Wait,
     /// The barrier of the CTA.
     Bar,
-    /// Only these lanes do the next operation, the others skip it.
+    /// The lane mask of the next operation, which other lanes skip.
     Only(u32),
     /// A register from this address, to `out`.
     Load(u32),
@@ -37,7 +37,7 @@ use Op::*;
 
 trait Program: 'static {
     const PAIR: bool;
-    /// Of a warp of a CTA; a warp without a list ends.
+    /// The operations of a warp of a CTA; a warp without a list ends.
     fn list(rank: u32, warp: u32) -> &'static [Op];
     /// Mixes both.
     fn pair(rank: u32) -> bool {
