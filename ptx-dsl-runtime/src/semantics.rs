@@ -55,13 +55,13 @@ pub(crate) type Lane = fn(Q, &[u64]) -> [u64; 2];
 
 /// The function that implements an instruction.
 pub(crate) enum Call {
-    /// For one lane.
+    /// A function of one lane.
     Lane(Lane),
-    /// For the active lanes of a warp: sources, destinations.
+    /// A function of the active lanes of a warp: sources, destinations.
     Warp(OnWarp<()>),
-    /// For the active lanes of a warp, which may wait.
+    /// A function of the active lanes of a warp, which may wait.
     Block(OnWarp<crate::kernel::Flow>),
-    /// As `Block`, of registers as wide as they are.
+    /// A function like `Block`, on registers of their own width.
     Registers(OnRegisters),
 }
 
@@ -125,7 +125,7 @@ fn active(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What an address means to the executing CTA.
+/// The place that an address means to the executing CTA.
 fn place(x: &Ctx<'_>, space: AddrSpace, addr: u64, lane: usize) -> Result<Place, Box<Fault>> {
     resolve(space, addr, x.rank()).map_err(|kind| x.fault(kind, lane as u32))
 }

@@ -8,7 +8,7 @@ use crate::numerics::arith::soft::{self, Round};
 use crate::numerics::arith::{half, mixed};
 use crate::numerics::qual::{Q, Ty, q};
 
-/// Is it an integer type (also packed, or untyped)?
+/// Whether the type is an integer type, a packed one or an untyped one included.
 #[inline(always)]
 const fn is_integer(ty: Ty) -> bool {
     !ty.is_float() && !matches!(ty, Ty::F16x2 | Ty::Bf16x2 | Ty::F32x2 | Ty::E4m3x4 | Ty::E5m2x4)

@@ -11,7 +11,7 @@ use crate::memory::address::{AddrSpace, Place};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
 
-/// How many bytes of the source a lane copies.
+/// The number of bytes of the source that a lane copies.
 fn given(x: &Ctx<'_>, q: Q, s: &[&Lanes], bytes: u32, lane: usize) -> Result<u32, Box<Fault>> {
     let operands = s.len() - usize::from(q.has(q::L2_cache_hint));
     if operands < 4 {

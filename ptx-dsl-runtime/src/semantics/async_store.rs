@@ -12,7 +12,7 @@ use crate::machine::Ctx;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, Ty, q};
 
-/// Where an asynchronous store writes.
+/// The destination of an asynchronous store.
 #[derive(Debug, Clone, Copy)]
 enum To {
     Shared(SharedPlace),

@@ -96,7 +96,7 @@ fn sign(ty: Ty, v: u64) -> i64 {
 /// The variant of a floating-point sum.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
-    /// In global memory.
+    /// Whether the element is in global memory.
     global: bool,
     ftz: bool,
 }
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(one(q::min, Ty::Bf16x2, 0xbf80_3f80, 0xc000_4000, 0), 0xc000_3f80);
     }
 
-    /// As an H200 gives them.
+    /// Compares with the results of an H200.
     #[test]
     fn nans_of_f64_sums() {
         const MEMORY: u64 = 0xffff_ffff_ffff_ffff;

@@ -92,7 +92,7 @@ fn in_a_cluster(x: &Ctx<'_>, lane: u32) -> Done {
     Err(x.fault(FaultKind::undefined(what, "9.7.9.25.4.1", help), lane))
 }
 
-/// From shared to global memory.
+/// Copies from shared to global memory.
 fn store(
     x: &mut Ctx<'_>,
     q: Q,
@@ -108,7 +108,7 @@ fn store(
     x.start_copy(l as u32, Box::new(ToGlobal { from, to, bytes, mask, reduction }), Signal::BulkGroup)
 }
 
-/// From global to shared memory of a CTA, or of several.
+/// Copies from global to the shared memory of a CTA, or of several.
 fn load(x: &mut Ctx<'_>, q: Q, operand: &dyn Fn(usize) -> u64, bytes: u32, l: usize) -> Done {
     let lane = l as u32;
     let (left, right, rest) = match q.has(q::ignore_oob) {

@@ -53,7 +53,7 @@ fn from_int(q: Q, f: Format, v: i128) -> u64 {
     if q.has(q::sat) { saturate(f, r) } else { r }
 }
 
-/// To [0, 1]; NaN and what is below give +0.
+/// Clamps to [0, 1]; NaN and values below 0 give +0.
 #[inline(always)]
 fn saturate(f: Format, r: u64) -> u64 {
     if r & f.sign() != 0 || f.is_nan(r) { 0 } else { r.min((f.bias as u64) << f.mant) }

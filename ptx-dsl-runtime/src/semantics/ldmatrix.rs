@@ -15,7 +15,7 @@ use crate::numerics::qual::{Q, q};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// What a row in shared memory becomes.
+/// Unpacks a row of shared memory to bytes.
 fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
     let bits = u128::from_le_bytes(row);
     let element = |i: usize, width: usize| (bits >> (i * width)) as u8 & ((1 << width) - 1);

@@ -1,4 +1,4 @@
-//! What the host runs.
+//! The instructions that the host runs.
 
 use super::{
     address, arith, async_copy, async_store, atom, bar, bulk, clusterlaunchcontrol, compare, cvt, fence, ld_st,

@@ -1,4 +1,5 @@
-//! What the matrix instructions share above their numerics: how a launch multiplies, matrices gathered from shared memory, sparsity.
+//! The code that the matrix instructions share above their numerics: the arithmetic of a launch, matrices gathered from shared
+//! memory, sparsity.
 
 pub(crate) mod arithmetic;
 pub(crate) mod gather;

@@ -13,7 +13,7 @@ use crate::numerics::qual::{Q, q};
 use crate::observe::monitor::Sync;
 use crate::sync::mbarrier::{self as object, Arrive, Layout};
 
-/// In the file of the copies that it waits for.
+/// The instruction is defined in the file of the copies that it waits for.
 pub use super::async_copy::cp_async_mbarrier_arrive;
 
 const WHAT: &str = "the mbarrier object";

@@ -31,7 +31,7 @@ pub fn trap(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Err(x.fault(if cooperative { FaultKind::NotCooperative } else { FaultKind::Trap }, x.mask.trailing_zeros() % 32))
 }
 
-/// These have no effect on the host.
+/// Defines instructions that have no effect on the host.
 macro_rules! nothing {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*

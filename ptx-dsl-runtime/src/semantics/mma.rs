@@ -85,7 +85,7 @@ pub(super) fn fragments(
     Ok(())
 }
 
-/// How a product without block scaling adds; `None` for kinds that mix formats.
+/// The arithmetic of a product without block scaling; `None` for kinds that mix formats.
 fn direct_sum(form: &MmaForm, q: Q, machine: Machine) -> Option<direct::Sum> {
     let to = Arithmetic::to(form.cells);
     match form.kind {
@@ -181,7 +181,8 @@ impl<'a> Product<'a> {
         !self.new_kind && is_halved(self.form, self.machine)
     }
 
-    /// What ptxas makes of it: widens both halves of each register to f16, multiplies twice, and adds C at the end.
+    /// Computes the product as ptxas emulates it: widens both halves of each register to f16, multiplies twice, and adds C at the
+    /// end.
     fn by_halves(&self) -> Rows {
         let form = self.form;
         let model = Model::mma(self.machine.target, Format::F16, Arithmetic::to(form.cells));

@@ -46,16 +46,16 @@ struct Arguments {
 /// The variable whose address `vprintf` gets.
 struct Buffer {
     name: String,
-    /// Its generic address.
+    /// The generic address of the variable.
     begin: u64,
-    /// In bytes.
+    /// The size of the variable in bytes.
     len: u64,
 }
 
 /// A conversion of a format string, for faults.
 struct Conversion<'f> {
     text: &'f [u8],
-    /// From 1.
+    /// The number of the conversion, from 1.
     number: usize,
 }
 

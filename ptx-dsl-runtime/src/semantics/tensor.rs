@@ -52,7 +52,7 @@ fn numbers(s: &[&Lanes], l: usize) -> Vec<i32> {
     s.iter().map(|v| v[l] as i32).collect()
 }
 
-/// From a tensor to the shared memory of a CTA, or of several.
+/// Copies from a tensor to the shared memory of a CTA, or of several.
 fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
     let form = CopyForm::of(q);
     let (map, map_at, operands) = overridden(x, q, &s[1..], l)?;
@@ -74,7 +74,7 @@ fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
     Ok(())
 }
 
-/// From shared memory to a tensor.
+/// Copies from shared memory to a tensor.
 fn store(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
     let form = CopyForm::of(q);
     let (map, map_at, operands) = overridden(x, q, s, l)?;

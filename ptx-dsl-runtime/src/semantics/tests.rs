@@ -10,7 +10,7 @@ use crate::engines::compiled::{CompiledKernel, Kernel};
 use crate::kernel::{Flow, KernelInfo, Next, ParamInfo, Pc, Site};
 use crate::numerics::qual::q;
 use crate::sync::cluster_launch::encode;
-/// Where the windows start.
+/// The numbers of the windows of local and shared memory.
 const LOCAL: u64 = 2;
 const SHARED: u64 = 1;
 
@@ -108,7 +108,7 @@ fn run<K: Kernel + CompiledKernel>(l: Launch, threads: usize) -> Result<(Vec<[u6
     Ok((out.chunks(2).map(|c| [c[0], c[1]]).collect(), report))
 }
 
-/// One warp.
+/// Runs one warp.
 fn warp<K: Kernel + CompiledKernel>() -> Vec<[u64; 2]> {
     run::<K>(Launch::grid(1).block(32), 32).unwrap().0
 }

@@ -142,7 +142,7 @@ pub fn vote(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks
     Ok(Flow::Next)
 }
 
-/// How `shfl` finds its source.
+/// The function by which `shfl` finds its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Up,

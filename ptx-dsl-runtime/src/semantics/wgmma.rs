@@ -105,7 +105,7 @@ fn same_descriptors(x: &mut Ctx<'_>, operands: &Operands<'_>) -> Result<(), Box<
     Err(x.fault(FaultKind::undefined(what, "9.7.15.5.1.2", help), 0))
 }
 
-/// What the current warp has in flight.
+/// The operations that the current warp has in flight.
 fn groups<'x>(x: &'x mut Ctx<'_>) -> &'x mut Groups {
     let warp = x.warp as usize;
     let all = &mut x.cta_mut().wgmma;

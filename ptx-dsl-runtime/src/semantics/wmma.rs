@@ -35,7 +35,7 @@ fn shape(q: Q) -> [usize; 3] {
     SHAPES.iter().find(|s| q.has(s.0)).unwrap_or(&SHAPES[0]).1
 }
 
-/// Which matrix.
+/// The operand that a matrix is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Matrix {
     A,
@@ -44,7 +44,7 @@ enum Matrix {
     C,
 }
 
-/// How a matrix lies in registers and in memory.
+/// The layout of a matrix in registers and in memory.
 #[derive(Debug, Clone, Copy)]
 struct Fragment {
     matrix: Matrix,

@@ -62,7 +62,7 @@ fn signed32() -> impl Iterator<Item = f32> + Clone {
     F32.iter().flat_map(|x| [f32::from_bits(*x), -f32::from_bits(*x)])
 }
 
-/// What a mode gives, from the nearest result and on which side of it the exact one is.
+/// The result of a rounding mode, from the nearest result and the side of it on which the exact one is.
 fn step32(near: f32, side: f64, mode: Round) -> f32 {
     let down = mode == Round::Down || mode == Round::Zero && (near > 0.0 || near == 0.0 && side > 0.0);
     let up = mode == Round::Up || mode == Round::Zero && (near < 0.0 || near == 0.0 && side < 0.0);

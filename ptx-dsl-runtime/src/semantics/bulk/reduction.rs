@@ -3,7 +3,7 @@
 use crate::numerics::qual::{Q, Ty};
 use crate::semantics::{atom, ld_st};
 
-/// How an element of memory and an operand combine.
+/// The function that combines an element of memory and an operand.
 #[derive(Debug, Clone, Copy)]
 pub struct Reduction {
     q: Q,
@@ -18,7 +18,7 @@ impl Reduction {
         Reduction { q, ty, global, ftz: false }
     }
 
-    /// This reduction, which flushes subnormal operands and sums of f32 to zero if `ftz` holds.
+    /// The reduction, which flushes subnormal operands and sums of f32 to zero if `ftz` holds.
     pub fn flushing(self, ftz: bool) -> Self {
         Reduction { ftz, ..self }
     }

@@ -5,7 +5,7 @@ use crate::fault::FaultKind;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces, reduce};
 
-/// From global to shared memory.
+/// A copy from global to shared memory.
 #[derive(Debug)]
 pub struct FromGlobal {
     pub from: GlobalPlace,
@@ -42,7 +42,7 @@ impl CopyJob for FromGlobal {
     }
 }
 
-/// From the shared memory of a CTA to that of another.
+/// A copy from the shared memory of a CTA to that of another.
 #[derive(Debug)]
 pub struct BetweenShared {
     pub from: SharedPlace,
@@ -84,13 +84,13 @@ impl CopyJob for BetweenShared {
     }
 }
 
-/// From shared to global memory.
+/// A copy from shared to global memory.
 #[derive(Debug)]
 pub struct ToGlobal {
     pub from: SharedPlace,
     pub to: GlobalPlace,
     pub bytes: u32,
-    /// Which bytes of each 16 are copied.
+    /// The bytes of each 16 that are copied.
     pub mask: u16,
     pub reduction: Option<Reduction>,
 }

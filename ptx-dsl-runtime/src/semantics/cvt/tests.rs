@@ -205,7 +205,7 @@ fn packing() {
     assert_eq!(p(&[q::sat, q::u2], &[Ty::S32, Ty::B32], [m(9), m(2), 1]), 0x1e);
 }
 
-/// As an H200 gives them.
+/// Compares with the results of an H200.
 #[test]
 fn subnormal_numbers_that_an_f16_has_no_room_for_are_rounded() {
     let half = |flags: &[Qualifier], x: u64| cvt(Q::new(&[flags, &[q::ftz]].concat(), &[Ty::F16, Ty::F32]), [x])[0];

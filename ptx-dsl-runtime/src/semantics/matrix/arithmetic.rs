@@ -1,4 +1,4 @@
-//! How a block of a product is added to C: as tensor cores add, exactly, or with block scaling of 4-bit elements.
+//! The arithmetic that adds a block of a product to C: as tensor cores add, exactly, or with block scaling of 4-bit elements.
 
 use crate::machine::Ctx;
 use crate::machine::geometry::Geometry;
@@ -10,7 +10,7 @@ use crate::numerics::matrix::model::{Model, To};
 use crate::numerics::matrix::plain;
 use crate::numerics::simd::InstructionSet;
 
-/// What computes.
+/// The machine that computes a product.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Machine {
     /// 90 for `sm_90a`.
@@ -26,7 +26,7 @@ impl Machine {
     }
 }
 
-/// What a product of numbers that f32 holds does with its sums.
+/// The sums of a product of numbers that f32 holds.
 #[derive(Clone, Copy)]
 pub(crate) enum Arithmetic<'a> {
     /// Exact sums, which wrap or saturate.
@@ -41,7 +41,7 @@ pub(crate) enum Arithmetic<'a> {
 }
 
 impl Arithmetic<'_> {
-    /// What fused sums become, for these D and C. An f16 D of an f32 C is converted at the end.
+    /// The format of fused sums for these D and C. An f16 D of an f32 C is converted at the end.
     pub fn to([d, c]: [Cells; 2]) -> To {
         if d == Cells::Half && c == Cells::Half { To::F16 } else { To::F32 }
     }

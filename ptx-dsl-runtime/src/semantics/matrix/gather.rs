@@ -39,8 +39,8 @@ pub(crate) fn bytes(shared: &[u8], at: u32) -> Result<&[u8; 16], FaultKind> {
     })
 }
 
-/// Which pieces of a matrix of `lines` rows (or columns) of `k` elements there are: along the dimension that is not
-/// contiguous, and along the one that is.
+/// The numbers of pieces of a matrix of `lines` rows (or columns) of `k` elements: along the dimension that is not contiguous, and
+/// along the contiguous one.
 pub(crate) fn pieces(packing: Packing, major: Major, lines: usize, k: usize) -> (usize, usize) {
     match major {
         Major::K => (lines, k / packing.elements()),

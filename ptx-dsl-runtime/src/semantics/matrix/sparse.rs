@@ -9,7 +9,7 @@ use crate::numerics::matrix::format::Format;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Metadata<'a> {
     pub register: Source<'a>,
-    /// Which lanes of each four have it.
+    /// The lanes of each four that hold the metadata.
     pub selector: usize,
     /// `::ordered_metadata`: the first position of two is less than the second.
     pub ordered: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Metadata<'a> {
 /// Elements of a sparse A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Elements {
-    /// One of two elements, in positions of halves.
+    /// One of two elements is kept, in positions of halves.
     Tf32,
     /// Two of four.
     Single,

@@ -36,7 +36,7 @@ fn set_pointer(x: &mut Ctx<'_>, pointer: u64, lane: usize) -> Done {
     x.tell_sync(Sync::Stack { from: least(x), to: pointer }, 1 << lane)
 }
 
-/// Both pointers and sizes have 32 or 64 bits.
+/// Truncates a pointer or a size to its type, of 32 or 64 bits.
 fn value(q: Q, v: u64) -> u64 {
     if matches!(q.ty[0], Ty::U32) { v & 0xffff_ffff } else { v }
 }

@@ -27,12 +27,12 @@ const DEEP: usize = 32;
 /// Terms whose sum fits into an i32.
 const TERMS: usize = 16;
 
-/// How products are added.
+/// The arithmetic that adds products.
 #[derive(Clone, Copy)]
 pub(super) enum Sum {
-    /// As tensor cores add.
+    /// Fused sums, as of tensor cores.
     Fused(Model),
-    /// Both halves of each register as f16, one after the other, then C: elements of 8 bits on `sm_90`.
+    /// Sums of elements of 8 bits on `sm_90`: both halves of each register as f16, one after the other, then C.
     Halves(Model),
     /// Ordinary sums of f32.
     Plain,
@@ -49,14 +49,14 @@ pub(super) struct Job<'a> {
     sum: Sum,
 }
 
-/// At most four registers.
+/// The registers of an operand, four at most.
 struct Registers<'a> {
     all: [&'a Words; 4],
     n: usize,
 }
 
 impl<'a> Registers<'a> {
-    /// `None` if there are more. `spare` has those that are not words.
+    /// The registers of an operand; `None` if there are more than four. `spare` has those that are not words.
     fn new(s: &[Source<'a>], spare: &mut std::slice::Iter<'a, Words>) -> Option<Registers<'a>> {
         let mut all = [&[0; 32]; 4];
         for (i, source) in s.iter().enumerate() {
@@ -74,14 +74,14 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// What are not words among the registers of A, B and C, as words.
+/// The sources among the registers of A, B and C that are not words, as words.
 pub(super) fn spare(s: &Sources<'_>) -> Vec<Words> {
     let all = s.a.iter().chain(s.b).chain(s.c);
     all.filter(|s| matches!(s, Source::Lanes(_))).map(|s| s.words().into_owned()).collect()
 }
 
 impl<'a> Job<'a> {
-    /// `None` if the form is not one of these. `spare` is [`spare`] of the sources.
+    /// The product; `None` if this file does not implement the form. `spare` is [`spare`] of the sources.
     pub fn new(form: &'a MmaForm, s: &Sources<'a>, spare: &'a [Words], sum: Sum) -> Option<Job<'a>> {
         let bits = form.formats.map(Format::bits);
         let chunk = if matches!(sum, Sum::Halves(_)) { 8 } else { chunk(form.formats[0]) };

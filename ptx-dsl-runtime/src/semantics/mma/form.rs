@@ -5,7 +5,7 @@ use crate::numerics::matrix::format::{Format, Packing};
 use crate::numerics::matrix::fragment::Cells;
 use crate::numerics::qual::{Q, Qualifier, Ty, q};
 
-/// What is multiplied.
+/// The kind of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FactorKind {
     Floats,
@@ -31,7 +31,7 @@ pub(crate) struct MmaForm {
     /// The elements of D and C.
     pub cells: [Cells; 2],
     pub scale: Option<Scale>,
-    /// Most products that are added at once.
+    /// The largest number of products that are added at once.
     pub step: usize,
 }
 
@@ -84,7 +84,7 @@ impl MmaForm {
         MmaForm::with_shape(q, sparse, m, k)
     }
 
-    /// With this many rows and so much depth.
+    /// The form with this many rows and this depth.
     pub fn with_shape(q: Q, sparse: bool, m: usize, k: usize) -> MmaForm {
         let kind = match q.ty[0] {
             Ty::F64 => FactorKind::Double,
@@ -109,7 +109,7 @@ impl MmaForm {
         self.formats[0].bits() >= 16
     }
 
-    /// How A (0) or B (1) is packed.
+    /// The packing of A (0) or B (1).
     pub fn packing(&self, side: usize) -> Packing {
         let format = self.formats[side];
         match format {

@@ -62,7 +62,7 @@ impl Quad {
         [0, 1].map(|i| dot::block(set, model, &Operands::dense(&self.a, &self.b), (i, 0), &self.c[i]))
     }
 
-    /// From `sm_80` on the assembler makes ordinary arithmetic of f32: C + a chain of four for f32, C + a pair + a pair for f16.
+    /// Computes the sums in f32, as ptxas emulates them from `sm_80` on: C + a chain of four for f32, C + a pair + a pair for f16.
     fn emulated(&self, to: To) -> [Sums; 2] {
         let mut sums = self.c;
         for (row, c) in sums.as_flattened_mut().iter_mut().enumerate() {

@@ -1,11 +1,11 @@
 //! Floating-point numbers as C writes them. Rust's decimal digits are exact.
 
-/// How a number is written.
+/// The format in which a number is written.
 pub struct Style {
     /// `f`, `e`, `g`, `a`, or upper case.
     pub letter: u8,
     pub precision: Option<usize>,
-    /// With a point, and zeros at the end of `%g`.
+    /// Whether the point is always written, and zeros at the end of `%g` are kept.
     pub alternate: bool,
 }
 

@@ -14,7 +14,7 @@ pub enum Piece<'f> {
     Text(&'f [u8]),
     /// Replaced by an argument.
     Conversion {
-        /// What it says.
+        /// The parsed conversion.
         spec: Spec,
         /// The conversion as in the format string, with its `%`.
         text: &'f [u8],
@@ -72,7 +72,7 @@ pub fn pieces(format: &[u8]) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// What a null pointer is as a string: nothing if it does not fit.
+/// The string for a null pointer, which is empty if it does not fit.
 pub fn null(spec: &Spec) -> Vec<u8> {
     let fits = spec.precision.is_none_or(|p| p >= 6);
     if fits { b"(null)".to_vec() } else { Vec::new() }

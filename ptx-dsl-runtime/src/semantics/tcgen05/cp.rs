@@ -21,12 +21,12 @@ const CHUNK: usize = 16;
 /// Columns that a chunk fills.
 const COLUMNS: usize = 4;
 
-/// Where the rows go.
+/// The lanes that the rows go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
-    /// `.128x256b`, `.128x128b`: to the lane of the same number.
+    /// `.128x256b`, `.128x128b`: each row goes to the lane of the same number.
     All128,
-    /// `.4x256b`: one to each quarter, 32 lanes apart; in every quarter it is the lane of the address.
+    /// `.4x256b`: one row goes to each quarter, 32 lanes apart, to the lane of the address in that quarter.
     Four,
     /// `.64x128b.warpx2::02_13`: warps 0 and 2 get the two halves, and so do warps 1 and 3.
     Pairs02_13,
@@ -65,7 +65,7 @@ impl Rows {
     }
 }
 
-/// How elements become 8 bits wide (9.7.16.9.1).
+/// The decompression of elements to 8 bits (9.7.16.9.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// `.b6x16_p32`: 12 bytes of elements, 4 bytes of padding; an element has two zero bits above it.
@@ -105,7 +105,7 @@ fn source(word: u64) -> Result<Shared, FaultKind> {
 #[derive(Debug)]
 struct Copy {
     rows: Rows,
-    /// of a row
+    /// chunks of a row
     chunks: usize,
     format: Option<Format>,
     source: Shared,
@@ -119,7 +119,7 @@ impl Copy {
         (0..self.rows.count()).flat_map(move |row| self.rows.lanes(row).map(move |lane| (row, self.lane + lane)))
     }
 
-    /// Where a chunk of a row is.
+    /// The offset of a chunk of a row.
     fn at(&self, row: usize, chunk: usize) -> u32 {
         self.source.piece(Major::K, row as u32, chunk as u32)
     }

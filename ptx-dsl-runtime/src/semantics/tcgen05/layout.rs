@@ -23,11 +23,11 @@ pub enum MoveShape {
     S16x32bx2,
 }
 
-/// How a shape maps a piece of Tensor Memory to the registers of a warp: a linear layout. Each bit of the lane and of the
-/// register index adds a step; the sum of the steps is the cell that a register holds.
+/// The map from a piece of Tensor Memory to the registers of a warp: a linear layout. Each bit of the lane and of the register
+/// index adds a step; the sum of the steps is the cell that a register holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment {
-    /// As PTX writes the shape.
+    /// The name of the shape in PTX.
     pub name: &'static str,
     /// Rows of Tensor Memory.
     pub rows: usize,
@@ -91,7 +91,7 @@ pub struct Cell {
     pub row: usize,
     /// Column, in its piece.
     pub column: usize,
-    /// In the second piece of columns (`.16x32bx2`).
+    /// Whether the cell is in the second piece of columns (`.16x32bx2`).
     pub second: bool,
 }
 
@@ -111,7 +111,7 @@ impl MoveShape {
         }
     }
 
-    /// Its layout.
+    /// The layout of the shape.
     pub const fn fragment(self) -> &'static Fragment {
         &FRAGMENTS[self as usize]
     }
@@ -144,7 +144,7 @@ impl Fragment {
     }
 }
 
-/// How the accumulator of a `tcgen05.mma` lies in Tensor Memory: the layouts A to G of the manual.
+/// The layout of the accumulator of a `tcgen05.mma` in Tensor Memory: A to G of the manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataPath {
     /// M = 256, `.cta_group::2`: 4x1.

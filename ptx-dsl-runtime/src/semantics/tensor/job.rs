@@ -17,7 +17,7 @@ const LONGEST: usize = 2048;
 /// A box of a tensor and its place in shared memory.
 #[derive(Debug)]
 pub struct Transfer {
-    /// Where the tensor map is.
+    /// The place of the tensor map.
     pub map: Place,
     pub tensor: GlobalPlace,
     pub shared: SharedPlace,
@@ -53,7 +53,7 @@ impl Transfer {
         self.tensor.plus(row.from)
     }
 
-    /// Where a row begins in shared memory, without swizzle.
+    /// The offset of a row in shared memory, without swizzle.
     #[inline(always)]
     fn start(&self, row: &Row) -> u32 {
         self.shared.offset + row.index * self.layout.pitch
@@ -204,7 +204,7 @@ fn exchange_pieces(to: &mut [u8; 128], from: &[u8; 128], line: usize) {
     }
 }
 
-/// From a tensor to shared memory.
+/// A copy from a tensor to shared memory.
 #[derive(Debug)]
 pub struct Load(pub Transfer);
 
@@ -317,7 +317,7 @@ impl CopyJob for Load {
     }
 }
 
-/// From shared memory to a tensor.
+/// A copy from shared memory to a tensor.
 #[derive(Debug)]
 pub struct Store {
     pub transfer: Transfer,

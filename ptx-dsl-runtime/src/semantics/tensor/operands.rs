@@ -17,7 +17,7 @@ use crate::semantics::place;
 const LOADS: &str = "9.7.9.25.5.2";
 const RESTRICTIONS: &str = "9.7.9.25.5.1";
 
-/// What the qualifiers say of an instruction's operands.
+/// The form of an instruction's operands, as its qualifiers give it.
 #[derive(Debug, Clone, Copy)]
 pub struct CopyForm {
     pub rank: usize,
@@ -122,7 +122,7 @@ pub fn overridden<'s>(
     Ok((map, at, rest))
 }
 
-/// Which box the coordinates name.
+/// The box that the coordinates name.
 pub fn tensor_box(
     x: &Ctx<'_>,
     q: Q,

@@ -1,4 +1,4 @@
-//! The rows of a box: which bytes of the tensor they are, in the order in which they lie in shared memory.
+//! The rows of a box: the bytes of the tensor that they are, in the order in which they lie in shared memory.
 
 use crate::fault::FaultKind;
 use crate::memory::tensor_map::Fields;
@@ -6,15 +6,15 @@ use crate::memory::tensor_map::Fields;
 /// A row of a box along the innermost dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Its number in the box.
+    /// The number of the row in the box.
     pub index: u32,
-    /// Bytes at its beginning that are outside of the tensor.
+    /// The bytes at the beginning of the row that are outside of the tensor.
     pub before: u32,
     /// Bytes after these that are copied.
     pub bytes: u32,
-    /// As many of them are inside of the tensor.
+    /// The number of these bytes that are inside of the tensor.
     pub inside: u32,
-    /// Where the first byte inside is, from the start of the tensor.
+    /// The offset of the first byte inside, from the start of the tensor.
     pub from: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct Run {
     pub stride: u64,
 }
 
-/// How a box is chosen.
+/// The shape of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoxShape {
     /// The box of the map.
@@ -35,11 +35,11 @@ pub enum BoxShape {
     Rows([i32; 4]),
     /// A column of pixels, with offsets in width, height and depth.
     Pixels([u16; 3]),
-    /// This many pixels along the width, the halo included, and an offset.
+    /// A row of this many pixels along the width, the halo included, and an offset.
     Wide { pixels: u32, offset: u16 },
 }
 
-/// A tensor as a copy walks through it: bytes in the innermost dimension, and so many steps in the others.
+/// A tensor as a copy walks through it: bytes in the innermost dimension, and a number of steps in each of the others.
 ///
 /// An element of an interleaved layout is a slice of 16 or 32 bytes. It is a dimension of its own here, in front of those of the map.
 #[derive(Debug)]
@@ -48,14 +48,14 @@ pub struct Extents {
     pub row: u32,
     /// Bytes of the tensor in the innermost dimension.
     length: i64,
-    /// Where a row begins there, in bytes.
+    /// The offset of a row in the innermost dimension, in bytes.
     first: i64,
     rank: usize,
     /// Dimensions in front of those of the map.
     pub added: usize,
-    /// From here on, by dimension.
+    /// The extents of the tensor by dimension.
     dims: [u64; DIMS],
-    /// In bytes, of each dimension but the innermost.
+    /// The byte strides of all dimensions but the innermost.
     strides: [u64; DIMS - 1],
     /// Rows of a tile.
     counts: [u32; DIMS],
@@ -98,7 +98,7 @@ impl Extents {
         e
     }
 
-    /// Where a row begins in the tensor, by its coordinates from dimension `first` on; `None` if it is outside.
+    /// The offset of a row in the tensor, by its coordinates from dimension `first` on; `None` if it is outside.
     #[inline(always)]
     fn offset(&self, at: &[i32; DIMS], first: usize) -> Option<u64> {
         let mut from = 0u64;
@@ -261,7 +261,7 @@ impl TensorBox {
         Ok(())
     }
 
-    /// What all rows have in common: the part of the innermost dimension.
+    /// The part of the innermost dimension, which all rows have in common.
     fn part(&self) -> Row {
         let Extents { first, length, row, .. } = self.extents;
         let width = i64::from(row);

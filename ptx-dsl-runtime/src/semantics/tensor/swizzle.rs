@@ -1,4 +1,4 @@
-//! Where the pieces of a box lie in shared memory.
+//! The places of the pieces of a box in shared memory.
 
 use crate::memory::tensor_map::Fields;
 use crate::memory::tensor_map::Swizzle;

@@ -5,7 +5,7 @@ use crate::numerics::lanes::Source;
 use crate::numerics::matrix::shared::{Major, Shared, Swizzle};
 use crate::numerics::qual::{Q, Ty};
 
-/// Where A is.
+/// The place of A.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum A<'a> {
     Registers(&'a [Source<'a>]),
@@ -59,7 +59,7 @@ fn uniform(given: Source<'_>, of: &str) -> Result<Shared, FaultKind> {
 }
 
 impl<'a> Operands<'a> {
-    /// From the sources; D has this many registers.
+    /// The operands among the sources; D has this many registers.
     pub fn new(q: Q, sparse: bool, s: &'a [Source<'a>], registers: usize) -> Result<Operands<'a>, FaultKind> {
         let absent = || FaultKind::Internal("operands of `wgmma.mma_async`".into());
         let floats = q.ty[0] != Ty::S32;

@@ -1,4 +1,4 @@
-//! What a `wgmma.mma_async` computes: a warp's 16 rows.
+//! The product that a `wgmma.mma_async` computes: a warp's 16 rows.
 
 use super::operands::{A, Operands};
 use crate::fault::FaultKind;
@@ -36,7 +36,7 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// With this many registers of D.
+    /// The product with this many registers of D.
     pub fn new(q: Q, sparse: bool, registers: usize) -> Product {
         let cells = if q.ty[0] == Ty::F16 { Cells::Half } else { Cells::Word };
         let each = if cells == Cells::Half { 2 } else { 4 };
@@ -50,7 +50,7 @@ impl Product {
         }
     }
 
-    /// How long a warp takes, in other instructions.
+    /// The duration of a warp's product, in other instructions.
     pub fn work(&self) -> u64 {
         128 + self.n as u64
     }

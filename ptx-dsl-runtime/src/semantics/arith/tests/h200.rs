@@ -1,4 +1,4 @@
-//! What an H200 gave; the digests of tests/hardware have many more.
+//! Results of an H200; the digests of tests/hardware have many more.
 
 use super::*;
 

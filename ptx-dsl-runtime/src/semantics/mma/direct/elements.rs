@@ -6,7 +6,7 @@ use crate::numerics::lanes::Words;
 use crate::numerics::matrix::dot::WIDE;
 use crate::numerics::matrix::format::tf32;
 
-/// How registers hold elements.
+/// The packing of elements in registers.
 pub trait Elements {
     /// Elements of a register.
     const PER: usize;
@@ -84,7 +84,7 @@ impl Elements for Bf16 {
     }
 }
 
-/// One tf32.
+/// One tf32 element in a register.
 pub struct Tf32;
 
 impl Elements for Tf32 {

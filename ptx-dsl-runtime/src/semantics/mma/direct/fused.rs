@@ -32,7 +32,7 @@ pub fn add<L: Level>(job: &Job<'_>, model: Model, sums: &mut Floats) -> bool {
 struct Factors {
     /// The elements of A as in registers: parts of k, each with 16 rows of `chunk` elements.
     a: [f32; ROWS * DEEP],
-    /// By k.
+    /// The rows of B, by k.
     b: [[f32; WIDE]; DEEP],
     k: usize,
     chunk: usize,
@@ -94,7 +94,7 @@ impl Factors {
         true
     }
 
-    /// One step of a tensor core, for some rows.
+    /// Computes one step of a tensor core, for some rows.
     #[inline(always)]
     fn step<L: Level>(
         &self,

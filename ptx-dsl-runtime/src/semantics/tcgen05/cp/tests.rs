@@ -29,7 +29,7 @@ fn word(at: usize) -> u32 {
     u32::from_le_bytes(shared()[at..at + 4].try_into().unwrap())
 }
 
-/// Which row of the source a lane gets, by the text of 9.7.16.9.2, warp by warp.
+/// The row of the source that a lane gets, by the text of 9.7.16.9.2, warp by warp.
 fn row_of(rows: Rows, lane: usize) -> Option<usize> {
     let (warp, t) = (lane / 32, lane % 32);
     match rows {

@@ -25,7 +25,7 @@ pub enum MmaKind {
 }
 
 impl MmaKind {
-    /// As PTX writes it.
+    /// The name in PTX.
     pub const fn name(self) -> &'static str {
         match self {
             MmaKind::F16 => "`.kind::f16`",
@@ -90,7 +90,7 @@ pub struct MmaForm {
     pub ws: bool,
     /// Scale factors of a row at the smallest K: 1, 2 or 4; 0 where there is no block scaling.
     pub vector: usize,
-    /// Their number is spelled out, `.scale_vec::2X`, rather than the block they are for.
+    /// Whether the number of scale factors is spelled out, `.scale_vec::2X`, rather than the size of their blocks.
     pub counted: bool,
     /// `.ashift`
     pub ashift: bool,
@@ -101,7 +101,7 @@ pub struct MmaForm {
 }
 
 impl MmaForm {
-    /// From the qualifiers; `.sp` and `.ws` are part of the opcode.
+    /// The form that the qualifiers give; `.sp` and `.ws` are part of the opcode.
     pub fn of(q: Q, sparse: bool, ws: bool, generation: Generation) -> Result<MmaForm, FaultKind> {
         let kinds = [
             (q::kind_f16, MmaKind::F16),
@@ -149,7 +149,7 @@ impl MmaForm {
         }
     }
 
-    /// Is there such an N? `transposed`: an 8-bit B that is transposed.
+    /// Whether this N exists. `transposed`: an 8-bit B that is transposed.
     pub const fn has_n(&self, m: usize, n: usize, transposed: bool) -> bool {
         let (i8, ti16) = (matches!(self.kind, MmaKind::I8), matches!(self.kind, MmaKind::Ti16));
         if self.ws {

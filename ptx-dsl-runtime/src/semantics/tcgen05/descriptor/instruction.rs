@@ -25,7 +25,7 @@ pub enum Accumulator {
 pub struct Scale {
     /// Scale factors of a row of A or column of B: one for each block of K.
     pub vector: usize,
-    /// Their type.
+    /// The type of the scale factors.
     pub format: Format,
     /// The byte of the word where they start, for A and B.
     pub id: [usize; 2],
@@ -63,7 +63,7 @@ pub struct Instruction {
     pub scale: Option<Scale>,
     /// The largest column shift of `.ws`.
     pub max_shift: u32,
-    /// Which column of sparsity metadata counts, for elements of 16 and 32 bits.
+    /// The column of sparsity metadata that is read, for elements of 16 and 32 bits.
     pub selector: usize,
     /// Sparsity version 1 of 4-bit kinds: two of four, not four of eight in pairs.
     pub single: bool,
@@ -210,7 +210,7 @@ fn needs(has: bool, field: &'static str, what: &str) -> Result<(), FaultKind> {
     if has { Ok(()) } else { wrong(field, what) }
 }
 
-/// What only the format of f16, tf32, f8f6f4, i8 and ti16 has: accumulator, largest shift and K.
+/// Decodes the fields that only the format of f16, tf32, f8f6f4, i8 and ti16 has: accumulator, largest shift and K.
 fn plain(form: MmaForm, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, usize), FaultKind> {
     let kind = form.kind;
     let field = |from, count| bits(x.into(), from, count);
@@ -253,7 +253,7 @@ fn plain(form: MmaForm, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u3
     Ok((d, max_shift, k))
 }
 
-/// What only the formats with block scaling have: scale factors, M and K.
+/// Decodes the fields that only the format with block scaling has: scale factors, M and K.
 fn scaling(form: MmaForm, x: u32) -> Result<Scaled, FaultKind> {
     let (kind, sm107) = (form.kind, form.generation == Generation::Sm107);
     let field = |from, count| bits(x.into(), from, count);

@@ -50,7 +50,7 @@ fn wrong_fields_are_named() {
     }
 }
 
-/// Which (line, piece) lies where: memory in rows of 128 bytes, eight pieces of 16 bytes each.
+/// Draws the place of each (line, piece): memory in rows of 128 bytes, eight pieces of 16 bytes each.
 fn draw(shared: &Shared, major: Major, lines: u32, pieces: u32) -> String {
     let size = (0..lines).flat_map(|l| (0..pieces).map(move |p| (l, p)));
     let all: Vec<_> = size.map(|(l, p)| (shared.piece(major, l, p) / 16, l, p)).collect();

@@ -145,7 +145,7 @@ fn cells_are_where_the_formulas_say() {
 const PATHS: [DataPath; 7] =
     [DataPath::A, DataPath::B, DataPath::C, DataPath::D, DataPath::E, DataPath::F, DataPath::G];
 
-/// For each CTA the lanes by sixteens: which rows, and which part of the columns, they hold.
+/// Draws the lanes of each CTA by sixteens: the rows, and the part of the columns, that they hold.
 fn draw_path(path: DataPath, m: usize, n: usize, base: usize) -> String {
     let mut text = String::new();
     for cta in 0..m / path.rows() {

@@ -1,4 +1,4 @@
-//! One warp and its Tensor Memory, without a kernel.
+//! Tests with one warp and its Tensor Memory, without a kernel.
 
 use super::super::layout::tests::straight;
 use super::*;

@@ -31,7 +31,8 @@ const QUALIFIERS: [(Buffer, [Qualifier; 4]); 6] = [
 
 const USAGES: [Usage; 4] = [Usage::Fill, Usage::Use, Usage::LastUse, Usage::Discard];
 
-/// What an instruction does with its buffers. Without a qualifier it discards those of A and B, or with `.ws` the first of B.
+/// The effects of an instruction on its buffers. Without a qualifier it discards the buffers of A and B, or with `.ws` the first of
+/// B.
 fn usages(q: Q, ws: bool) -> Vec<(Buffer, Usage)> {
     let named = |buffer: &(Buffer, [Qualifier; 4])| {
         let usage = USAGES.iter().zip(buffer.1).find(|(_, name)| q.has(*name));

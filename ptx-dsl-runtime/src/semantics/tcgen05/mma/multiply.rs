@@ -12,7 +12,7 @@ use crate::semantics::tcgen05::layout::DataPath;
 /// Bytes of a column of B that `.decompress::lut::b` decompresses: 128 indices of 3 bits, of which half are used.
 pub(super) const COMPRESSED: usize = 48;
 
-/// Where A is.
+/// The place of A.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum A {
     Shared(Shared),
@@ -51,7 +51,7 @@ pub(super) fn bad_address<T>(what: String) -> Result<T, FaultKind> {
 }
 
 impl Multiply {
-    /// From the qualifiers, the target and the values of the operands.
+    /// Decodes the qualifiers, the target and the values of the operands.
     pub(super) fn new(q: Q, sparse: bool, ws: bool, target: Generation, s: &[u64]) -> Result<Multiply, FaultKind> {
         let form = MmaForm::of(q, sparse, ws, target)?;
         let missing = || FaultKind::Internal("too few operands of `tcgen05.mma`".into());

@@ -242,7 +242,7 @@ impl Multiply {
         });
     }
 
-    /// One CTA, one part, with the right `finish`.
+    /// Computes one part of D in one CTA, with the right `finish`.
     fn part(&self, to: (usize, &mut TensorCta<'_>), part: usize, rows: &Rows<'_>, b: &Tile<WIDE>) {
         if let Some(set) = self.fuses() {
             return self.fuse(set, to, part, rows, b);
@@ -282,7 +282,7 @@ impl Multiply {
         }
     }
 
-    /// Where the pieces of a matrix are that a CTA holds in shared memory, and which bytes of each are read.
+    /// The ranges of the bytes that are read of the pieces of a matrix that a CTA holds in shared memory.
     fn pieces(&self, side: usize, shared: Shared) -> Vec<Range<u32>> {
         if side == 1 && self.form.lut {
             let half = shared.half * COMPRESSED as u32 / 2;

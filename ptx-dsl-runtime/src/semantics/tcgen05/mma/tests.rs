@@ -15,7 +15,7 @@ mod fused;
 mod kinds;
 mod shapes;
 
-/// What an element is worth, by the exact arithmetic that conversions use.
+/// The value of an element, by the exact arithmetic that conversions use.
 fn value(format: Format, x: u32) -> f64 {
     let x = u64::from(x);
     let num = match format {
@@ -65,18 +65,18 @@ fn element(r: &mut Random, format: Format, small: bool) -> u32 {
     }
 }
 
-/// How a matrix lies in shared memory.
+/// The layout of a matrix in shared memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     /// Field 61-63.
     pub mode: u64,
-    /// Transposed.
+    /// Whether the matrix is transposed.
     pub mn: bool,
-    /// Where it begins; aligned to 1024.
+    /// The start of the matrix, aligned to 1024.
     pub start: usize,
     /// Elements of k before the first, along a row: moves the start address within the swizzle atom.
     pub advance: usize,
-    /// More room between atoms than needed, in multiples of 1024 bytes.
+    /// The distance between atoms beyond the needed one, in multiples of 1024 bytes.
     pub gap: usize,
     /// The leading dimension byte offset is an address.
     pub absolute: bool,
@@ -105,7 +105,7 @@ fn distances(p: Place, size: (usize, usize)) -> (usize, usize) {
     (across * size.0.div_ceil(lines), across)
 }
 
-/// Where 16-byte piece `piece` of line `line` is: the pictures of 9.7.16.10.6, atom by atom.
+/// The address of 16-byte piece `piece` of line `line`: the pictures of 9.7.16.10.6, atom by atom.
 fn address(p: Place, size: (usize, usize), line: usize, piece: usize) -> usize {
     let (width, lines) = atom(p);
     let (along, across) = distances(p, size);
@@ -187,7 +187,7 @@ pub(super) struct Case {
     pub extras: Extras,
 }
 
-/// What few cases change.
+/// The parameters that few cases change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Extras {
     pub saturate: bool,
@@ -200,7 +200,7 @@ pub(super) struct Extras {
     pub zero: Option<(u64, u32)>,
     /// Bits of the instruction descriptor that the rest does not make: K.
     pub extra: u32,
-    /// Which column of metadata of 16- and 32-bit elements.
+    /// The column of metadata of 16- and 32-bit elements.
     pub selector: usize,
     /// 4-bit elements are sparse one by one.
     pub single: bool,
@@ -262,7 +262,7 @@ impl Case {
         self.kind == q::kind_mxf4 || self.kind == q::kind_mxf4nvf4
     }
 
-    /// Where element (m, n) of D is: CTA, lane, column. The pictures of 9.7.16.10.5.
+    /// The CTA, lane and column of element (m, n) of D: the pictures of 9.7.16.10.5.
     fn d_at(&self, m: usize, n: usize) -> (usize, usize, usize) {
         let half = |r: usize| r / 16 * 32 + r % 16 + self.d_lane;
         match (self.m, self.pair, self.ws) {

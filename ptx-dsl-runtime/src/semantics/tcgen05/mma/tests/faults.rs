@@ -1,4 +1,4 @@
-//! What must not pass: fields and addresses that have no meaning, and what the host does not run yet.
+//! Errors that must be reported: fields and addresses that have no meaning, and features that the host does not have yet.
 
 use super::*;
 

@@ -12,7 +12,7 @@ struct Kind {
     k: usize,
     /// Bits that make K larger on sm_107a, and the K.
     more: &'static [(u32, usize)],
-    /// What a byte of ones is, in 32 bits.
+    /// The value of 1 in each element, in 32 bits.
     one: u32,
     scaled: Option<Qualifier>,
 }
@@ -54,11 +54,11 @@ fn table(kind: &Kind, pair: bool, sparse: bool, ws: bool) -> Vec<Row> {
     }
 }
 
-/// Where the tests keep what is not D.
+/// The columns where the tests keep operands other than D.
 const META: usize = 480;
 const SCALES: [usize; 2] = [400, 430];
 
-/// Ones times ones: every element of D is K, or half of it where half of A is zero, and nothing else changes.
+/// Runs a product of matrices of ones: every element of D is K, or half of it where half of A is zero, and nothing else changes.
 fn run(job: &Multiply, kind: &Kind, (m, n, k): (usize, usize, usize), pair: bool, tmem: &mut [Tmem; 2], shared: &[u8]) {
     let ctas = if pair { 2 } else { 1 };
     const MARK: u32 = 0xdead_beef;
