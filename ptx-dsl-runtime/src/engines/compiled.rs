@@ -1,4 +1,4 @@
-//! What the compiled code of a kernel implements and calls. Emitted code names these items by path.
+//! The interface between the compiled code of a kernel and the machine. Emitted code names these items by path.
 
 mod code;
 pub mod emitted;

@@ -57,21 +57,21 @@ use visible::Begin;
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter {
     code: Arc<Code>,
-    /// By slot and CTA, from the first step of a CTA to its end.
+    /// The registers of each slot's CTAs, from the first step of a CTA to its end.
     registers: Vec<Option<Registers>>,
-    /// Those of CTAs that have ended, for others.
+    /// The registers of CTAs that have ended, which are reused.
     free: Vec<Registers>,
     ctas: usize,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
     stepper: Stepper,
-    /// By region, if regions are split: with what does it begin?
+    /// The kind of operation with which each region begins, if regions are split.
     begins: Arc<[Begin]>,
     loops: Loops,
 }
 
 impl Interpreter {
-    /// What a warp holds, numbered within the cluster of a slot.
+    /// The register values of a warp, numbered within the cluster of a slot.
     fn values_of_warp(&self, slot: usize, warp: usize) -> Vec<u64> {
         let registers = &self.registers[slot * self.ctas + warp / self.warps_per_cta];
         registers.as_ref().map_or(Vec::new(), |registers| registers.values_of_warp(warp % self.warps_per_cta))
@@ -204,25 +204,25 @@ impl machine::Code for Executable {
 /// An image with its code, which is made at the first launch.
 pub struct Executable {
     image: Arc<Image>,
-    /// Without variables, and with them.
+    /// The code without variables, and with them.
     codes: [OnceLock<Arc<Code>>; 2],
-    /// For monitors that want them.
+    /// The provenance of addresses, for monitors that ask for variables.
     variables: OnceLock<Arc<Variables>>,
     /// The kernel with shorter regions, for schedules other than round-robin.
     split: OnceLock<Box<Executable>>,
-    /// By region, in this: with what does it begin?
+    /// The kind of operation with which each region of `image` begins; empty unless its regions are split.
     begins: Arc<[Begin]>,
 }
 
 impl Executable {
-    /// Of an image.
+    /// The executable of an image.
     pub fn new(image: Image) -> Self {
         let begins = Arc::new([]);
         let (variables, split) = (OnceLock::new(), OnceLock::new());
         Executable { image: Arc::new(image), codes: Default::default(), variables, split, begins }
     }
 
-    /// With regions that have visible operations only where they begin.
+    /// The executable whose regions are split before visible operations.
     fn split(image: &Image) -> Self {
         let (image, begins) = visible::split(image);
         Executable { begins: begins.into(), ..Executable::new(image) }

@@ -8,7 +8,7 @@ use crate::numerics::simd;
 
 /// The compiled code of a kernel without its type: what all kernels share is compiled here, once.
 pub struct Compiled {
-    /// As the [`CompiledKernel`] says.
+    /// The value of [`CompiledKernel::OPTIMISED`].
     optimised: bool,
     regions: &'static [&'static str],
     /// Makes registers: slots, warps of a slot, warps of a CTA.

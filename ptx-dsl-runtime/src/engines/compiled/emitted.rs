@@ -9,7 +9,7 @@ use crate::machine::Ctx;
 use crate::memory::address::AddrSpace;
 use crate::numerics::lanes::Lanes;
 
-/// One lane of `m`, for an operation that is the same in all.
+/// The mask of one lane of `m`, for an operation whose result is the same in all lanes.
 #[inline(always)]
 pub fn one_of(m: u32) -> u32 {
     m & m.wrapping_neg()
@@ -30,7 +30,8 @@ pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
     v
 }
 
-/// As [`from_lanes`], by calls of the function: for large kernels, where vectorising each loop would dominate the compile time.
+/// Builds lanes by calls of the function: for large kernels, where vectorising each loop of [`from_lanes`] would dominate the
+/// compile time.
 #[inline(never)]
 pub fn from_calls(f: &dyn Fn(usize) -> u64) -> Lanes {
     let mut v = [0; 32];

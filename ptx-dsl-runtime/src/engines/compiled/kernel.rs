@@ -10,7 +10,7 @@ use crate::numerics::lanes::Level;
 pub trait Kernel: 'static {
     /// Constants for the launch.
     const INFO: &'static KernelInfo<'static>;
-    /// Its compiled code. An unoptimised crate has none, unless its kernels say `compiled`.
+    /// The compiled code of the kernel. An unoptimised crate has none, unless its kernels say `compiled`.
     fn compiled() -> Option<Compiled> {
         None
     }
@@ -22,7 +22,7 @@ pub trait CompiledKernel: 'static {
     type Warp: Default + Clone + PartialEq;
     /// No register is read before it is written, so a warp may start with the values of another.
     const FRESH: bool = false;
-    /// Its regions are [`Piece`]s.
+    /// Whether the regions of the kernel are [`Piece`]s.
     const LARGE: bool = false;
     /// The kernel's crate is optimised, so a development build compiles the kernel for more than one instruction set too.
     const OPTIMISED: bool = false;
@@ -46,7 +46,7 @@ pub trait CompiledKernel: 'static {
 pub trait Piece {
     /// The registers of a warp.
     type Warp;
-    /// The same as [`CompiledKernel::OPTIMISED`].
+    /// The value of [`CompiledKernel::OPTIMISED`] for the kernel of the region.
     const OPTIMISED: bool = false;
     /// Runs it for the lanes of `active`. Returns the next region, and in `active` the lanes that go on there.
     fn run<L: Level>(x: &mut Ctx<'_>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;

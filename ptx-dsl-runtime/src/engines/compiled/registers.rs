@@ -7,7 +7,7 @@ use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 
 struct Registers<K: CompiledKernel> {
-    /// by slot
+    /// the registers of the warps of each slot
     warps: Vec<Vec<K::Warp>>,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<K::Warp>)>,

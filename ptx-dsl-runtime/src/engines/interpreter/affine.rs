@@ -9,7 +9,7 @@ use crate::numerics::qual::{Q, Ty, q};
 use ptx_dsl_isa::image::{Instr, Register};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
-/// How the result follows from the operands.
+/// The rule by which the result follows from the operands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
     Add,
@@ -21,11 +21,11 @@ pub(super) enum Rule {
     Wide {
         signed: bool,
     },
-    /// To 64 bits.
+    /// Extension to 64 bits.
     Extend {
         signed: bool,
     },
-    /// To 32 bits.
+    /// Truncation to 32 bits.
     Truncate,
     /// `setp` of 32 bits, where all lanes give the same.
     Compare {
@@ -258,7 +258,7 @@ impl Runner<'_, '_> {
         line.1 == 1 && self.registers.shape.1 == 1 && range(self.registers.shape, line, signed).is_some()
     }
 
-    /// Such a comparison. False, with nothing done, if it is not of that kind.
+    /// Runs a comparison of an affine value with a uniform one. False, with nothing done, if the affine value is not like `%tid.x`.
     fn compare_rows(&mut self, compare: Compare, signed: bool, line: Line, with: u64, result: Register) -> bool {
         if !self.compares_threads(signed, line) {
             return false;

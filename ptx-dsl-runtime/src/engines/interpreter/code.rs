@@ -33,11 +33,11 @@ pub(super) struct Code {
     pub image: Arc<Image>,
     pub regions: Vec<Region>,
     pub constants: Constants,
-    /// If the monitor asks for variables.
+    /// The registers that may be undefined, if the monitor asks for variables.
     suspects: Option<Arc<Suspects>>,
-    /// By site: loads whose values are followed, if they are.
+    /// The sites of loads whose values are followed, if any are.
     pub followed: Arc<[bool]>,
-    /// Made when lanes part.
+    /// The liveness of the registers, computed when lanes diverge.
     liveness: OnceLock<Liveness>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Region {
     pub registers: KindSet,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block>,
-    /// What it does beyond one piece of work for each instruction, in instructions: atomic operations take longer.
+    /// The extra work of the body beyond one unit for each instruction, in instructions: atomic operations take longer.
     pub work: u64,
 }
 
@@ -61,7 +61,7 @@ fn is_atomic(i: &image::Instr) -> bool {
     opcode.entries().next().is_some_and(|entry| entry.instr.effects.memory.is_atomic())
 }
 
-/// How a region ends.
+/// The terminator of a region.
 pub(super) enum End {
     Goto(Pc),
     Branch {
@@ -69,7 +69,7 @@ pub(super) enum End {
         taken: Pc,
         fall: Pc,
     },
-    /// As the image says.
+    /// A terminator that the image describes.
     Other,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Instr {
     pub run: Run,
 }
 
-/// How an instruction runs.
+/// The strategy by which an instruction runs.
 pub(super) enum Run {
     /// Lane by lane.
     Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
@@ -107,14 +107,14 @@ pub(super) enum Run {
     Nothing,
 }
 
-/// When an instruction on warps can run once, if its operands are uniform.
+/// The condition under which an instruction on warps can run once, if its operands are uniform.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Once {
-    /// Always: its result depends on its operands alone.
+    /// The instruction can always run once: its result depends on its operands alone.
     Always,
-    /// Always, and for affine addresses: it translates them.
+    /// The instruction can always run once, also on affine addresses: it translates them.
     Translation,
-    /// If all lanes load the same from this state space, which no monitor sees.
+    /// The instruction can run once if all lanes load the same from this state space, and no monitor sees the load.
     Load(AddrSpace),
     Never,
 }
@@ -144,9 +144,9 @@ pub(super) struct Block {
     pub function: BlockFunction,
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
-    /// How it finds its source, if it is a `shfl.sync` of whole warps.
+    /// The function by which a `shfl.sync` of whole warps finds its source.
     pub shuffle: Option<Mode>,
-    /// It is a `mbarrier.try_wait` that may have a fast path.
+    /// Whether the instruction is a `mbarrier.try_wait` that may have a fast path.
     pub waits: bool,
 }
 
@@ -195,7 +195,7 @@ impl Code {
         self.image.saved.is_empty() && !live().is_live(pc.into(), r)
     }
 
-    /// What a region does first if a call returns to it.
+    /// The transfer of results with which a region begins if a call returns to it.
     pub fn results(&self, pc: usize) -> Option<&Transfer> {
         self.image.regions[pc].results.as_ref()
     }

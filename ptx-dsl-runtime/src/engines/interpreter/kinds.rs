@@ -2,7 +2,7 @@
 
 use ptx_dsl_isa::image::Register;
 
-/// What a register holds in a cohort.
+/// The kind of the value of a register in a cohort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum RegisterKind {
@@ -14,10 +14,10 @@ pub(super) enum RegisterKind {
 /// The kinds of this many registers are in a word, two bits each.
 const OF_WORD: usize = 32;
 
-/// All of them uniform.
+/// A word of kinds that are all uniform.
 const UNIFORM: u64 = u64::MAX / 3 * RegisterKind::Uniform as u64;
 
-/// Where the kind of a register is: the word, and how far up in it.
+/// The place of the kind of a register: the word, and the shift in it.
 #[inline(always)]
 fn place(r: Register) -> (usize, u32) {
     (r as usize / OF_WORD, 2 * (r % OF_WORD as u32))
@@ -53,7 +53,7 @@ impl KindSet {
 pub(super) struct Patch(Vec<(usize, u64, u64)>);
 
 impl Patch {
-    /// This register gets this kind.
+    /// Sets the kind of a register.
     pub fn add(&mut self, r: Register, kind: RegisterKind) {
         let (word, shift) = place(r);
         let (bits, new) = (3 << shift, (kind as u64) << shift);
@@ -122,7 +122,7 @@ impl Kinds {
         set.0.iter().map(|(at, bits)| self.words[warp * self.per_warp + at] & bits).collect()
     }
 
-    /// Are they these?
+    /// Whether the kinds of the registers of this set are equal to `kinds`.
     #[inline(always)]
     pub fn are(&self, warp: usize, set: &KindSet, kinds: &[u64]) -> bool {
         let own = &self.words[warp * self.per_warp..];

@@ -1,5 +1,5 @@
-//! Which registers are live where a region starts: those that some path from there reads before it writes them. The registers that
-//! a recursive call saves do not count.
+//! The registers that are live where a region starts: registers that some path from there reads before it writes them. The
+//! registers that a recursive call saves do not count.
 
 use ptx_dsl_isa::image::{End, Image, Instr, Place, Region, Register, Source, Transfer};
 
@@ -13,7 +13,7 @@ pub(super) fn register(source: &Source) -> Option<Register> {
     }
 }
 
-/// What a region reads before it writes it, and what it writes for certain, in this order.
+/// The registers that a region reads before it writes them, and the registers that it writes for certain, in this order.
 pub(super) struct Walk<'w> {
     pub read: &'w mut dyn FnMut(Register),
     pub write: &'w mut dyn FnMut(Register),
@@ -100,7 +100,7 @@ pub(super) fn successors(end: &End) -> Vec<usize> {
 /// The live registers of each region.
 #[derive(Debug)]
 pub(super) struct Liveness {
-    /// By register: its number among those that are live anywhere.
+    /// The number of each register among the registers that are live anywhere.
     numbers: Vec<Option<usize>>,
     /// Words of a set of them.
     words: usize,

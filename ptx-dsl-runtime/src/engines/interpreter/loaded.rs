@@ -11,7 +11,7 @@ use ptx_dsl_isa::isa::{Group, Step};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::sync::Arc;
 
-/// Whose registers.
+/// The rule that registers follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Rule {
     /// The registers that `tcgen05.ld` loads.
@@ -21,15 +21,15 @@ pub(super) enum Rule {
     Products,
 }
 
-/// What an instruction does with the registers.
+/// The effect of an instruction on loaded registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoadedUse {
-    /// Its results wait from now on.
+    /// The results are pending from now on.
     Load,
-    /// They wait no longer.
+    /// The registers are no longer pending.
     Wait,
     Copy,
-    /// It must not read them while they wait.
+    /// The instruction must not read pending registers.
     Use,
 }
 
@@ -66,7 +66,7 @@ fn fragments<'i>(image: &'i Image, i: &'i Instr) -> impl Iterator<Item = Registe
 #[derive(Debug, Default, Clone)]
 pub(super) struct Loaded {
     rule: Rule,
-    /// By register: its number among them.
+    /// The number of each register among the loaded ones.
     numbers: Vec<Option<u32>>,
     count: usize,
 }
@@ -111,7 +111,7 @@ impl Loaded {
     }
 }
 
-/// What an instruction does with loaded registers, and which.
+/// The effect of an instruction on loaded registers, and the registers.
 #[derive(Debug)]
 pub(super) struct Touch {
     pub rule: Rule,
@@ -122,7 +122,7 @@ pub(super) struct Touch {
 }
 
 impl Touch {
-    /// `None` if it has none of them.
+    /// The effect of this instruction; `None` if it has no loaded registers.
     pub fn new(i: &Instr, qualifiers: Q, loaded: &Loaded) -> Option<Touch> {
         if loaded.count == 0 {
             return None;
@@ -145,7 +145,7 @@ pub(super) struct Value {
     pub site: u32,
     pub opcode: Option<Opcode>,
     pub from: Register,
-    /// How often the warp has waited before it.
+    /// The number of waits of the warp before the load.
     waits: u32,
 }
 
@@ -153,21 +153,21 @@ pub(super) struct Value {
 #[derive(Debug, Clone)]
 pub(super) struct Pending {
     loaded: Arc<Loaded>,
-    /// By warp: how often it has waited.
+    /// The number of waits of each warp.
     waits: Vec<u32>,
-    /// By register and warp.
+    /// The value of each register in each warp.
     values: Vec<Option<Value>>,
 }
 
 impl Pending {
-    /// `None` if nothing is loaded.
+    /// The state at the start; `None` if no register is loaded.
     pub fn new(loaded: &Arc<Loaded>, warps: usize) -> Option<Pending> {
         let count = loaded.count;
         let new = || Pending { loaded: loaded.clone(), waits: vec![0; warps], values: vec![None; count * warps] };
         (count != 0).then(new)
     }
 
-    /// Nothing is in flight.
+    /// Clears the state: no load is in flight.
     pub fn reset(&mut self) {
         self.values.fill(None);
     }

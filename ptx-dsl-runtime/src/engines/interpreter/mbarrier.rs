@@ -14,7 +14,7 @@ use ptx_dsl_isa::isa::effect::Mbarrier;
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::MULTICAST;
 
-/// What an instruction does that has a fast path.
+/// The operation of an instruction that has a fast path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Fast {
     /// `mbarrier.try_wait.parity`, which gives a predicate.

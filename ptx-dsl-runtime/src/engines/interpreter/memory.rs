@@ -36,7 +36,7 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    /// `None` if there are no loops on rows for this processor.
+    /// The loops on rows for this access; `None` if there are none for this processor.
     pub fn of(access: &MemoryAccess, set: InstructionSet) -> Option<Self> {
         Some(Compiled { pieces: Pieced::find(access, set)?, each: Each::find(access, set)? })
     }

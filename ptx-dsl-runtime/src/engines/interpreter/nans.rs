@@ -7,7 +7,7 @@ use crate::numerics::qual::Q;
 use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
 use std::collections::HashMap;
 
-/// By register: does nobody distinguish its NaNs?
+/// Whether no instruction distinguishes the NaNs of each register.
 pub(super) struct AnyNan(Vec<bool>);
 
 impl AnyNan {

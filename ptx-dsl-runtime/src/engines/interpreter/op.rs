@@ -16,12 +16,12 @@ pub(super) type WarpFunction = OnWarp<()>;
 pub(super) struct Op {
     pub q: Q,
     pub site: u32,
-    /// How it orders memory accesses, for monitors.
+    /// The memory order of the instruction, for monitors.
     pub order: Order,
     pub guard: Option<Guard>,
     pub sources: Vec<Operand>,
     pub results: Vec<Option<Register>>,
-    /// If the monitor wants to know of undefined registers.
+    /// The registers that may be undefined, if the monitor asks for them.
     pub watched: Option<Box<Watched>>,
 }
 
@@ -45,7 +45,7 @@ impl Op {
         self.guard.map(|guard| guard.register).into_iter().chain(operands)
     }
 
-    /// Is it watched even if no load has read what nothing has written?
+    /// Whether the instruction is watched even if no load has read unwritten memory.
     pub fn is_watched(&self) -> bool {
         self.watched.as_ref().is_some_and(|watched| watched.always)
     }
@@ -64,9 +64,9 @@ pub(super) enum Operand {
 /// A special register.
 pub(super) struct Special {
     pub register: SpecialRegister,
-    /// Its value in a lane.
+    /// The function that reads the register in a lane.
     pub read: fn(&Ctx<'_>, usize) -> u64,
-    /// It is the same in all threads of a CTA.
+    /// Whether the register is the same in all threads of a CTA.
     pub uniform: bool,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn operand(source: &Source) -> Operand {
 }
 
 impl Special {
-    /// Which of `%tid.x` and the row of the thread it is.
+    /// The axis of the register: 0 for `%tid.x`, 1 for the row of the thread.
     pub fn axis(&self) -> Option<usize> {
         match self.register {
             special::tid_x => Some(0),

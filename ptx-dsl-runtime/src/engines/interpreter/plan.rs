@@ -25,7 +25,7 @@ const MOST: usize = 12;
 
 /// The plans of a region.
 pub(super) struct Plans {
-    /// It has run.
+    /// Whether the region has run.
     known: bool,
     /// The one that was used last.
     last: usize,
@@ -35,12 +35,12 @@ pub(super) struct Plans {
 }
 
 struct Plan {
-    /// Where the lanes are that do not run.
+    /// The places of the lanes that do not run.
     rest: Rest,
-    /// What the registers of the region are before it.
+    /// The kinds of the registers of the region before it.
     kinds: Box<[u64]>,
     steps: Box<[Planned]>,
-    /// In the order of the region.
+    /// The deferred instructions, in the order of the region.
     deferred: Box<[Deferred]>,
 }
 
@@ -152,7 +152,7 @@ impl Plan {
         Ok(Plan { rest, kinds, steps, deferred })
     }
 
-    /// Does it hold for the running lanes?
+    /// Whether the plan is valid for the running lanes.
     #[inline(always)]
     fn fits(&self, r: &Runner<'_, '_>, region: &Region) -> bool {
         self.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &self.kinds)

@@ -1,6 +1,8 @@
-//! What a loop that polls depends on: the registers that decide where it goes and what it does to memory, and what it reads.
+//! The state that a polling loop depends on: the registers that decide where it goes and what it does to memory, and the memory
+//! that it reads.
 //!
-//! A warp that comes back to a region with the same values in these registers does the same again, as long as memory stays as it is.
+//! A warp that comes back to a region with the same values in these registers does the same again, as long as memory stays as it
+//! is.
 
 use super::code::interned;
 use super::liveness::{register, successors};
@@ -17,9 +19,9 @@ use std::collections::{HashMap, VecDeque};
 /// A loop with all that it is nested in.
 #[derive(Debug, Default)]
 pub(super) struct Loop {
-    /// In order.
+    /// The registers that decide what the loop does, in order.
     pub registers: Vec<Register>,
-    /// Its loads, tests and atomic operations. Those of the innermost loop come first.
+    /// The loads, tests and atomic operations of the loop; first come those of the innermost loop.
     pub reads: Vec<Read>,
     /// Statements outside of it that could change what it reads.
     pub writers: Vec<u32>,
@@ -182,13 +184,13 @@ impl Slice {
         }
     }
 
-    /// All that an instruction reads matters.
+    /// Marks all registers that an instruction reads.
     fn all(&mut self, i: &Instr) {
         i.sources.iter().for_each(|s| self.source(s));
         i.guard.iter().for_each(|g| self.want(g.register));
     }
 
-    /// One that only computes matters if a result does.
+    /// Marks the registers that an instruction reads, unless it only computes results that do not matter.
     fn instr(&mut self, i: &Instr) {
         let computes = match i.action {
             Action::Move { .. } => true,

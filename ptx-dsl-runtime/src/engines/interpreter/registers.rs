@@ -20,12 +20,12 @@ use std::rc::Rc;
 #[repr(align(64))]
 pub(super) struct Row<T>(pub [T; 32]);
 
-/// What a register holds in a cohort.
+/// The value of a register in a cohort.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scalar {
     /// Different values: they are in rows.
     Rows,
-    /// One value in all lanes.
+    /// The same value in all lanes.
     Uniform(u64),
     /// `base + x * %tid.x + y * row`, modulo the width of the register, where `row` is the thread's number divided by `%ntid.x`.
     Affine { base: u64, x: i64, y: i64 },
@@ -62,12 +62,12 @@ pub(super) struct Room {
 /// An affine value: base and strides.
 pub(super) type Line = (u64, i64, i64);
 
-/// Where the rows of a register are.
+/// The place of the rows of a register.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     /// Width: 1, 8, 16, 32, 64.
     pub bits: u32,
-    /// Its number among those of its kind: masks, words of up to 32 bits, longs.
+    /// The number of the register among those of its kind: masks, words of up to 32 bits, longs.
     pub index: u32,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn widened(row: &[u32; 32]) -> Lanes {
 /// Local memory and saved registers of recursive calls, of one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Stack {
-    /// How far the variables of the running function are from their places.
+    /// The offset of the variables of the running function from their places.
     pub frame: u64,
     /// Bytes of frames.
     pub used: u64,
@@ -139,7 +139,7 @@ impl Scalars {
         Scalars { bases: vec![0; n], xs: vec![0; n], ys: vec![0; n] }
     }
 
-    /// All of the first `n` are 0 where they are uniform.
+    /// Sets the first `n` registers to 0 where they are uniform.
     fn reset(&mut self, n: usize) {
         self.bases[..n].fill(0);
     }
@@ -160,7 +160,7 @@ pub(super) struct Registers {
     pub words: Vec<Cell<Row<u32>>>,
     pub longs: Vec<Cell<Row<u64>>>,
     pub masks: Vec<Cell<u32>>,
-    /// Where the scratch rows begin: of predicates, words and longs. Those of constants follow.
+    /// The first scratch rows of predicates, words and longs. The rows of constants follow.
     pub scratch: [usize; 3],
     pub kinds: Kinds,
     scalars: Scalars,
@@ -169,13 +169,13 @@ pub(super) struct Registers {
     as_one: bool,
     /// All registers are 0.
     fresh: bool,
-    /// By warp: whose scalars it holds, its own or those of a warp before it.
+    /// The leader of each warp: the warp whose scalars it holds, itself or an earlier one.
     leaders: Vec<usize>,
-    /// By thread; empty without recursion.
+    /// The stack of each thread; empty without recursion.
     pub stacks: Vec<Stack>,
-    /// If a monitor wants to know.
+    /// The undefined lanes of registers, if a monitor asks for them.
     pub undefined: Option<Undefined>,
-    /// What is pending in registers that `tcgen05.ld` writes and that `wgmma` reads, if a monitor wants to know.
+    /// The pending registers that `tcgen05.ld` writes and that `wgmma` reads, if a monitor asks for them.
     pub pending: [Option<Pending>; 2],
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
@@ -274,7 +274,7 @@ impl Registers {
         self.slots[r as usize].index as usize * self.warps + w
     }
 
-    /// What a register holds in the cohort that begins with warp `lo`.
+    /// The value of a register in the cohort that begins with warp `lo`.
     #[inline(always)]
     pub fn scalar(&self, lo: usize, r: Register) -> Scalar {
         match self.kinds.get(lo, r) {
@@ -348,7 +348,7 @@ impl Registers {
         self.leaders[lo..hi].fill(lo);
     }
 
-    /// Other warps no longer hold the scalars of one of these.
+    /// Gives the scalars of these warps to a new leader among the other warps that hold them.
     fn hand_over(&mut self, lo: usize, hi: usize) {
         for w in hi..self.warps {
             let leader = self.leaders[w];
@@ -434,7 +434,7 @@ impl Registers {
         }
     }
 
-    /// One lane of the row of a warp.
+    /// The value of one lane in the row of a warp.
     pub fn lane(&self, r: Register, w: usize, lane: usize) -> u64 {
         let slot = self.slot(r);
         let at = slot.index as usize * self.warps + w;
@@ -508,7 +508,7 @@ impl Registers {
         row
     }
 
-    /// All that a warp holds, to be compared with what it held before.
+    /// The values of all registers of a warp, to be compared with earlier values.
     pub fn values_of_warp(&self, w: usize) -> Vec<u64> {
         let mut values: Vec<u64> = (0..self.slots.len() as Register).flat_map(|r| self.lanes_of_warp(r, w)).collect();
         for stack in self.stacks.get(w * 32..(w + 1) * 32).unwrap_or_default() {

@@ -37,14 +37,14 @@ fn constant(constants: &mut Constants, kind: RowKind, v: u64) -> Option<usize> {
     }
 }
 
-/// What an operand is.
+/// The source of an operand of a loop.
 #[derive(Debug, Clone, Copy)]
 enum Given {
-    /// In the rows of a register, if it has rows.
+    /// The rows of a register, if it has rows.
     Register(Register),
     /// A constant.
     Constant(usize),
-    /// Anywhere else.
+    /// Any other source.
     Other,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct RowFunction {
     set: InstructionSet,
     given: [Given; OPERANDS],
     pub opcode: Opcode,
-    /// It is `fma.rn.f32`.
+    /// Whether the instruction is `fma.rn.f32`.
     pub fma: bool,
 }
 
@@ -149,7 +149,7 @@ impl RowFunction {
         ((self.form.rows.compiled(self.set), places), RowNeeds::of(&self.form.rows, &places, r.registers.warps))
     }
 
-    /// Where the results go: one that nothing needs to scratch rows, or nowhere.
+    /// Sets the places of the results: an unused result goes to scratch rows, or nowhere.
     fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut Places) {
         let [first, second] = [0, 1].map(|at| op.results.get(at).copied().flatten().map(|to| rows_of(r, to)));
         let unwanted = || RowPlace { first: scratch_row(r, self.form.rows.results[0], OPERANDS) as u32, by_warp: true };
@@ -190,7 +190,7 @@ fn run_calls(calls: &[Call], needs: &RowNeeds, x: &Loop<'_>) {
 struct Fill {
     kind: RowKind,
     value: Value,
-    /// Its first scratch row.
+    /// The first scratch row of the operand.
     to: usize,
 }
 
@@ -276,8 +276,8 @@ impl Resolved {
         &self.fresh
     }
 
-    /// This loop and the next as one, if the instructions have one. `taken`: bits of the operands of the second that take the result
-    /// of the first, which is stored if it is `kept`.
+    /// Fuses this loop and the next, if the instructions have a fused loop. `taken`: bits of the operands of the second that take
+    /// the result of the first, which is stored if it is `kept`.
     pub fn with(&self, next: &Resolved, of: [&RowFunction; 2], taken: u8, kept: bool) -> Option<Resolved> {
         let pair = pairs::find(of.map(|f| (f.opcode, f.form)), taken)?;
         let ((_, first), (_, second)) = (&self.call, &next.call);
@@ -316,7 +316,7 @@ impl Fill {
     }
 }
 
-/// One row of this value.
+/// Fills one row with this value.
 #[inline(always)]
 fn fill_uniform(r: &Runner<'_, '_>, kind: RowKind, to: usize, v: u64) {
     match kind {

@@ -22,7 +22,7 @@ pub(super) fn copy(to: &mut Masks, from: &Masks, n: usize) {
     }
 }
 
-/// How many threads these are, if they are the first ones; else 0.
+/// The number of threads, if they are the first ones of the cohort; else 0.
 #[inline(never)]
 fn first_threads(masks: &[u32]) -> usize {
     let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
@@ -31,14 +31,14 @@ fn first_threads(masks: &[u32]) -> usize {
     if first { 32 * whole + part.trailing_ones() as usize } else { 0 }
 }
 
-/// Where the lanes of warps are that do not run now.
+/// The places of the lanes that do not run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// All run, but for those that have exited.
+    /// All lanes run that have not exited.
     Nowhere,
-    /// At these regions. One after the last region is none.
+    /// The other lanes are at these regions; `Pc::MAX` stands for none.
     At([Pc; 2]),
-    /// The machine knows, or at more regions.
+    /// The other lanes are at more regions, or at regions that only the machine knows.
     Anywhere,
 }
 
@@ -49,31 +49,31 @@ pub(super) struct Runner<'s, 'a> {
     pub x: &'s mut Ctx<'a>,
     /// The first of the warps that run an instruction together: its scalars hold for all of them.
     pub lo: usize,
-    /// How many they are.
+    /// The number of these warps.
     pub n: usize,
     /// The first warp of the cohort.
     pub first: usize,
-    /// Its warps.
+    /// The number of warps of the cohort.
     pub count: usize,
-    /// Each warp runs a region by itself.
+    /// Whether each warp runs the region separately.
     pub apart: bool,
     /// The warps with lanes that run.
     pub warps: u64,
     /// The lanes that run.
     pub active: Masks,
-    /// Where the others are.
+    /// The places of the other lanes.
     pub rest: Rest,
-    /// `active` and `rest` are those of `together`.
+    /// Whether `active` and `rest` have the values that `together` gave them.
     joined: bool,
     /// The lanes in which the current instruction takes effect: those that run and whose guard holds.
     pub masks: Masks,
-    /// Nothing reads the results in other lanes.
+    /// Whether no instruction reads the results in other lanes.
     pub all: bool,
     /// `masks` are all lanes of 32 each.
     pub full: bool,
-    /// `masks` and `all` are not those of `active` and `whole`.
+    /// Whether `masks` and `all` are stale: they differ from `active` and `whole`.
     pub guarded: bool,
-    /// What [`Runner::first_threads`] has found for `active`.
+    /// The result of [`Runner::first_threads`] for `active`, once known.
     threads: Option<usize>,
 }
 
@@ -120,7 +120,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.joined = true;
     }
 
-    /// These lanes of each warp run from now on.
+    /// Makes these lanes of each warp the running ones.
     #[inline(always)]
     fn run_lanes(&mut self, lanes: impl Fn(usize) -> u32) {
         let (mut warps, mut full) = (0, true);
@@ -134,7 +134,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.threads = None;
     }
 
-    /// In how many threads the current instruction takes effect, if they are the first ones of the cohort; else 0.
+    /// The number of threads in which the current instruction takes effect, if they are the first ones of the cohort; else 0.
     #[inline]
     pub fn first_threads(&mut self) -> usize {
         let find = || first_threads(&self.masks[..self.n]);
@@ -155,18 +155,18 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    /// Do all lanes run that have not exited?
+    /// Whether all lanes run that have not exited.
     #[inline(always)]
     pub fn whole(&self) -> bool {
         self.rest == Rest::Nowhere
     }
 
-    /// Are these all lanes of its warps that have not exited?
+    /// Whether the mask has all lanes of the warps that have not exited.
     fn has_all_lanes(&self, mask: u32) -> bool {
         mask == u32::MAX || self.x.cta().live[self.lo..self.lo + self.n].iter().all(|live| live & !mask == 0)
     }
 
-    /// These lanes of the cohort run.
+    /// Makes these lanes of the cohort the running ones.
     #[inline]
     pub fn part(&mut self, masks: &Masks, rest: Rest) {
         self.rest = rest;
@@ -174,13 +174,13 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.joined = false;
     }
 
-    /// What [`Runner::unite`] wants back.
+    /// The state that [`Runner::unite`] restores.
     #[inline(always)]
     pub fn place(&self) -> (Rest, bool) {
         (self.rest, self.joined)
     }
 
-    /// After [`Runner::part`]: the lanes of both sides run, as they did before.
+    /// Restores the state before [`Runner::part`]: the lanes of both sides run.
     #[inline]
     pub fn unite(&mut self, [first, second]: &[Masks; 2], (rest, joined): (Rest, bool)) {
         self.rest = rest;
@@ -207,7 +207,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         Ok(())
     }
 
-    /// These warps of the cohort run from now on.
+    /// Makes these warps of the cohort the running ones.
     pub fn select(&mut self, first: usize, count: usize) {
         (self.first, self.count, self.lo, self.n) = (first, count, first, count);
         self.joined = false;
@@ -345,7 +345,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    /// After [`Runner::put_results`] of all warps: the results are rows.
+    /// Marks the results as rows, after [`Runner::put_results`] of all warps.
     pub fn results_are_rows(&mut self, op: &Op) {
         for r in op.results.iter().flatten() {
             let scalar = self.scalar(*r);

@@ -12,7 +12,7 @@ use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::cell::Cell;
 
-/// How a `shfl.sync` with all members finds its source. `None` for other instructions.
+/// The mode of a `shfl.sync` with all members. `None` for other instructions.
 pub(super) fn find(opcode: Opcode, q: crate::numerics::qual::Q, i: &Instr) -> Option<Mode> {
     use ptx_dsl_isa::image::Source;
     let full = matches!(i.sources.last(), Some(Source::Constant { value }) if *value as u32 == u32::MAX);

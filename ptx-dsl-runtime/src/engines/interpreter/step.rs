@@ -21,14 +21,14 @@ use groups::Group;
 use ptx_dsl_isa::image::NO_SITE;
 use std::sync::Arc;
 
-/// What a step needs besides registers; kept from step to step.
+/// The scratch state of steps besides registers, kept from step to step.
 pub(super) struct Stepper {
     /// Groups that do not run now.
     groups: Vec<Group>,
-    /// By region.
+    /// The plans of each region.
     plans: Vec<Plans>,
     sides: [Masks; 2],
-    /// By region, with a seed: with what does it begin?
+    /// The kind of operation with which each region begins; for schedules with a seed.
     begins: Arc<[Begin]>,
 }
 
@@ -39,7 +39,7 @@ impl Stepper {
     }
 }
 
-/// Where lanes go on after a region: all of them there, or where the groups say.
+/// The continuation of lanes after a region: the region for all of them, or `None` if the groups hold their regions.
 type After = Option<Pc>;
 
 type Stepped = Result<Next, Box<Fault>>;

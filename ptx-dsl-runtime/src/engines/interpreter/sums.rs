@@ -16,7 +16,7 @@ use ptx_dsl_isa::isa::{Group, Step};
 use ptx_dsl_isa::opcode::op;
 use std::ops::Range;
 
-/// Where a product of matrices has its factors and the sums that it adds to, among its sources.
+/// The operands of a product of matrices: its factors and addends, as indices of its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sums {
     factors: Factors,
@@ -47,7 +47,7 @@ enum Factors {
 }
 
 impl Sums {
-    /// `None` if the instruction is no product, or its sources are not known.
+    /// The operands of a product; `None` if the instruction is no product, or its sources are not known.
     pub fn new(i: &Instr, qualifiers: Q, widths: &[u32]) -> Option<Sums> {
         let Action::Opcode { opcode, .. } = i.action else { return None };
         let instr = opcode.entries().next().map(|e| e.instr).filter(|instr| instr.adds_products())?;
@@ -137,7 +137,7 @@ impl Line {
         Line { undefined, counts: pairs(|two| two != 0, self.counts), from: self.from.filter(|_| undefined != 0) }
     }
 
-    /// Where an undefined product of a row and a column comes from.
+    /// The origin of an undefined product of a row and a column.
     fn product(&self, column: &Line) -> Option<(usize, usize)> {
         let of_row = self.from.filter(|_| self.undefined & column.counts != 0);
         of_row.or_else(|| column.from.filter(|_| column.undefined & self.counts != 0))

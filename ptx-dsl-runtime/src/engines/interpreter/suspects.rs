@@ -9,20 +9,21 @@ use ptx_dsl_isa::isa::effect;
 use ptx_dsl_isa::opcode::op;
 use std::sync::Arc;
 
-/// How the lanes of a result are undefined, where those of sources are.
+/// The rule by which undefined lanes of sources make lanes of a result undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carry {
-    /// Never. Also where the operands are parts of the result.
+    /// The result is never undefined by its sources. Also where the operands are parts of the result.
     Never,
-    /// If a source is.
+    /// The result is undefined if a source is.
     Any,
-    /// If all sources are: `mov` that packs or unpacks.
+    /// The result is undefined if all sources are: `mov` that packs or unpacks.
     All,
-    /// If the source is that the predicate selects: `selp`.
+    /// The result is undefined if the source is that the predicate selects: `selp`.
     Selected,
-    /// If the source is in the lane that it comes from: `shfl`. When it runs, not before.
+    /// The result is undefined if the source is in the lane that it comes from: `shfl`. This is known when the instruction runs,
+    /// not before.
     Shuffled,
-    /// As a product of matrices hands them on: [`Sums`](super::sums::Sums).
+    /// The result is undefined by the rule of products of matrices: [`Sums`](super::sums::Sums).
     Sums,
 }
 
@@ -49,7 +50,7 @@ impl Carry {
 /// The registers of a kernel that are watched.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Suspects {
-    /// By register.
+    /// Whether each register may be undefined.
     found: Vec<bool>,
     /// The bits of all registers.
     pub widths: Arc<[u32]>,
@@ -75,7 +76,7 @@ impl Suspects {
         self.found.get(r as usize) == Some(&true)
     }
 
-    /// All of them.
+    /// All registers that may be undefined.
     pub fn registers(&self) -> impl Iterator<Item = Register> + '_ {
         (0..).zip(&self.found).filter(|(_, found)| **found).map(|(r, _)| r)
     }

@@ -93,7 +93,7 @@ impl Runner<'_, '_> {
         self.x.at(op.site, op.order);
     }
 
-    /// Those of these lanes in which the results are undefined.
+    /// The lanes, of these, in which the results are undefined.
     fn carried(&self, op: &Op, carry: Carry, k: usize, m: u32) -> Lost {
         if matches!(carry, Carry::Never | Carry::Sums) || op.sources.is_empty() {
             return None;

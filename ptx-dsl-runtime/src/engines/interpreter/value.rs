@@ -16,7 +16,7 @@ pub(super) struct Value {
     of_register: u64,
     /// All bits, or none where the register is not affine.
     of_strides: i64,
-    /// What is added: base and strides.
+    /// The addend: base and strides.
     add: Line,
     /// The bits of the result.
     low: u64,
@@ -59,12 +59,12 @@ impl Value {
         }
     }
 
-    /// Its kind while the plan holds.
+    /// The kind of the value while the plan holds.
     pub fn kind(&self) -> RegisterKind {
         self.kind
     }
 
-    /// Is it the same wherever and whenever it is read?
+    /// Whether the value is the same wherever and whenever it is read.
     pub fn is_constant(&self) -> bool {
         self.of_register == 0 && self.special.is_none()
     }
@@ -75,7 +75,7 @@ impl Value {
         if self.kind == RegisterKind::Affine { Scalar::Affine { base, x, y } } else { Scalar::Uniform(base) }
     }
 
-    /// Its value, if it is uniform: the base of an affine one.
+    /// The value, if it is uniform: the base of an affine one.
     #[inline(always)]
     pub fn uniform(&self, r: &Runner<'_, '_>) -> u64 {
         let base = match self.special {

@@ -24,21 +24,22 @@ fn is_visible(opcode: Opcode, q: Q) -> bool {
         || q.has(q::shared_cluster)
 }
 
-/// Can this visible operation be the test of a loop that polls? It then returns what others change, and changes nothing.
+/// Whether this visible operation can be the test of a polling loop. It then returns a value that others change, and changes
+/// nothing.
 fn is_test(opcode: Opcode, q: Q) -> bool {
     let Some(entry) = opcode.entries().next() else { return false };
     let effects = entry.instr.effects;
     effects.mbarrier == Mbarrier::Wait || effects.memory.returns() && !q.has(q::add)
 }
 
-/// With what a region begins.
+/// The kind of operation with which a region begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// With nothing that other threads see.
+    /// An operation that other threads do not see.
     Hidden,
-    /// With a visible operation.
+    /// A visible operation.
     Visible,
-    /// With one that a loop may poll.
+    /// A visible operation that a loop may poll.
     Test,
 }
 

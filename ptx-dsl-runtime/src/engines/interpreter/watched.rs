@@ -1,4 +1,4 @@
-//! What the checked host keeps of undefined registers: the instructions that are watched, and the lanes that hold what no instruction
+//! The checked host's record of undefined registers: the instructions that are watched, and the lanes whose values no instruction
 //! of their thread has written.
 
 use super::liveness::{Walk, register};
@@ -14,7 +14,7 @@ use ptx_dsl_isa::opcode::op;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How what an instruction stores lies in memory.
+/// The layout in memory of the values that an instruction stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Elements after each other, at the address of each lane: `st`.
@@ -25,24 +25,24 @@ pub(super) enum Layout {
     Changed,
 }
 
-/// What a watched instruction does with registers that may be undefined.
+/// The uses that a watched instruction makes of registers that may be undefined.
 #[derive(Debug)]
 pub(super) struct Watched {
-    /// Its registers may be undefined from the start, or not loaded yet: it is watched always, others once an instruction of the CTA has
-    /// made an undefined value.
+    /// Whether the instruction is always watched, because its registers may be undefined from the start, or not loaded yet. Other
+    /// instructions are watched once an instruction of the CTA has made an undefined value.
     pub always: bool,
     pub carry: Carry,
-    /// If it is a product of matrices.
+    /// The factors and addends, if the instruction is a product of matrices.
     pub sums: Option<Sums>,
-    /// Its sources that have to be defined, with what they are.
+    /// The sources that have to be defined, with their descriptions.
     pub needed: Vec<(Register, &'static str)>,
-    /// What it stores, if it is a store: the first one and the end among its sources.
+    /// The range of the stored values among the sources, if the instruction is a store: the first one and the end.
     pub stored: Option<(usize, usize)>,
-    /// How these lie in memory.
+    /// The layout of the stored values in memory.
     pub layout: Layout,
-    /// Its guard decides what happens to memory or other threads.
+    /// Whether the guard decides what happens to memory or other threads.
     pub effect: bool,
-    /// What it does with registers that wait for another instruction.
+    /// The effects of the instruction on registers that wait for another instruction.
     pub touches: Vec<Touch>,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
 pub(super) struct Undefined {
     suspects: Arc<Suspects>,
     warps: usize,
-    /// By register and warp: its undefined lanes, if it has some, and where that comes from.
+    /// The undefined lanes of each register and warp that has some, and their origin.
     all: FxHashMap<(Register, usize), (u32, Root)>,
     /// A load has read what nothing has written, or a shuffle from a lane outside of its mask: all instructions are watched, not only
     /// those with suspected registers.

@@ -1,4 +1,4 @@
-//! Which instructions access memory in plain registers.
+//! The instructions that access memory in plain registers.
 
 use crate::memory::address::AddrSpace;
 use crate::numerics::lanes::Word;
@@ -69,27 +69,27 @@ impl MemoryAccess {
 }
 
 impl MemoryAccess {
-    /// Is it a memory of its own for each lane?
+    /// Whether each lane has its own memory in this space.
     pub fn is_local(&self) -> bool {
         self.space.is_of_lanes()
     }
 
-    /// Is it memory that no kernel can change?
+    /// Whether no kernel can change the memory.
     pub fn is_of_constants(&self) -> bool {
         matches!(self.space, AddrSpace::ParamEntry | AddrSpace::Const)
     }
 
-    /// Can it run once, where all lanes access one place? `whole`: all lanes run.
+    /// Whether the access can run once, where all lanes access one place. `whole`: all lanes run.
     pub fn is_once(&self, whole: bool) -> bool {
         whole && self.kind == AccessKind::Load && !self.is_local()
     }
 
-    /// Can it run in pieces, at an affine address?
+    /// Whether the access can run in pieces, at an affine address.
     pub fn is_in_pieces(&self) -> bool {
         self.count == 1 && self.kind != AccessKind::Add && !self.is_local()
     }
 
-    /// Can it run warp by warp, in memory that lanes share?
+    /// Whether the access can run warp by warp, in memory that lanes share.
     pub fn is_each(&self) -> bool {
         !self.is_local()
     }

@@ -18,7 +18,7 @@ use std::cell::Cell;
 pub(in super::super) struct Indexed {
     /// A register of 32 bits.
     pub index: Register,
-    /// It is the same in all lanes.
+    /// The base, which is the same in all lanes.
     pub base: Value,
     pub offset: i64,
     pub scale: u32,
@@ -27,7 +27,7 @@ pub(in super::super) struct Indexed {
 }
 
 impl MemoryAccess {
-    /// Can it run at an index, with what registers are now?
+    /// Whether the access can run at an index, with the current registers.
     pub fn is_indexed(&self, r: &Runner<'_, '_>, op: &Op, scale: u32) -> bool {
         let plain = match self.kind {
             AccessKind::Load => op.guard.is_none() && op.results[0].is_some(),
@@ -119,7 +119,7 @@ fn run<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, address:
     }
 }
 
-/// With fewer lanes, each accesses its element by itself.
+/// Below this number of active lanes, each lane accesses its element separately.
 const FEW: u32 = 4;
 
 #[inline(always)]
@@ -157,7 +157,7 @@ fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, address
     true
 }
 
-/// What lanes store: one value, or the rows of a register from a place on.
+/// The values that lanes store: one value, or the rows of a register from a place on.
 #[derive(Clone, Copy)]
 enum Stored {
     One(u64),

@@ -15,7 +15,7 @@ use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Where the lanes of a cohort access memory.
+/// The addresses at which the lanes of a cohort access memory, in pieces of equal stride.
 #[derive(Clone, Copy)]
 pub(super) struct LanePieces {
     /// The lowest address, and the number of bytes up to the end of the highest element.
@@ -23,19 +23,20 @@ pub(super) struct LanePieces {
     pub len: usize,
     /// The address of the first lane, from `low` on.
     pub first: usize,
-    /// From lane to lane of a piece: the size of an element, or 0.
+    /// The stride between the lanes of a piece: the size of an element, or 0.
     pub step: usize,
     /// Lanes of a piece: 8, 16 or 32.
     pub lanes: usize,
-    /// From one piece to the next: where the next row of threads begins, or the same row goes on.
+    /// The stride between pieces: at the next piece, the next row of threads begins, or the same row goes on.
     pub next: Next,
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum Next {
-    /// A constant distance.
+    /// A constant stride.
     Distance(isize),
-    /// By the number of warps in a row of threads: within the row, and to the next row. The first warp.
+    /// Strides within a row of threads and to the next row, which has this number of warps; and the place of the first warp in its
+    /// row.
     Rows { warps: usize, within: isize, row: isize, at: usize },
 }
 

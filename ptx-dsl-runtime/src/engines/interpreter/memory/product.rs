@@ -30,7 +30,7 @@ pub(in super::super) const CHAIN: usize = 16;
 
 /// Instructions that add products of two factors each: the result of one is the addend of the next one.
 pub(in super::super) struct Products {
-    /// Up to [`CHAIN`].
+    /// The factors of each product, at most [`CHAIN`].
     pub factors: Vec<[Factor; 2]>,
     /// The addend of the first product.
     pub addend: Register,
@@ -39,17 +39,17 @@ pub(in super::super) struct Products {
 }
 
 impl MemoryAccess {
-    /// Can it load a factor?
+    /// Whether the access can load a factor.
     pub fn loads_factors(&self) -> bool {
         (self.kind, self.space, self.bytes, self.count) == (AccessKind::Load, AddrSpace::SharedCta, 4, 1)
     }
 }
 
-/// What corresponding factors of all products have in common.
+/// The properties that corresponding factors of all products share.
 struct Like {
     line: Line,
     pieces: LanePieces,
-    /// From one piece to the next.
+    /// The distance from one piece to the next.
     distance: isize,
 }
 
@@ -129,7 +129,7 @@ impl Factor {
         Some(Like { line, pieces, distance })
     }
 
-    /// Its lowest address, if the address has the same strides.
+    /// The lowest address of the factor, if its address has the same strides.
     #[inline(always)]
     fn low(&self, r: &Runner<'_, '_>, Like { line, pieces, .. }: &Like) -> Option<u64> {
         let (base, x, y) = self.address.line(r);
@@ -138,7 +138,7 @@ impl Factor {
         same.then(|| pieces.low.wrapping_add(behind))
     }
 
-    /// Where its first element is in shared memory, if its address has the same strides and it is inside.
+    /// The offset of the factor's first element in shared memory, if its address has the same strides and the element is inside.
     #[inline(always)]
     fn place(&self, r: &Runner<'_, '_>, like: &Like) -> Option<u32> {
         let low = r.x.offset_in_shared(self.low(r, like)?, like.pieces.len)?;
@@ -155,11 +155,11 @@ impl Factor {
     }
 }
 
-/// What a loop computes.
+/// The operands of a loop of products.
 struct Job<'j> {
     /// The first elements of the factors of each product.
     places: &'j [[u32; 2]],
-    /// From one piece to the next, modulo 2^32.
+    /// The distances from one piece to the next, modulo 2^32.
     distances: [u32; 2],
     /// Lanes of a piece.
     lanes: usize,
@@ -173,7 +173,7 @@ struct Job<'j> {
     warps: usize,
 }
 
-/// For an instruction set with loops on rows.
+/// Computes a job with an instruction set that has loops on rows.
 #[inline(never)]
 fn multiply(set: InstructionSet, job: &Job<'_>) {
     dispatch!(set, [in_pieces::<lanes::Avx512>, in_pieces::<lanes::Avx2>, in_pieces_elsewhere], (

@@ -310,7 +310,7 @@ fn word_row(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<Row<u32>> {
     word_place(r, o, k).map(|at| r.registers.words[at].get())
 }
 
-/// Where it is.
+/// The row of the word that the operand is, among the words of the registers.
 #[inline(always)]
 fn word_place(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<usize> {
     let Operand::Register(register) = o else { return None };

@@ -60,7 +60,7 @@ struct Maker {
     known: bool,
     /// The register holds it.
     held: bool,
-    /// Others read it.
+    /// Whether other instructions read the register.
     needed: bool,
     /// The last instruction that reads it.
     last: usize,
@@ -76,7 +76,7 @@ struct DeferredAccess {
     indexed: Indexed,
 }
 
-/// What the instructions of a region that have run so far make.
+/// The deferred values of the instructions of a region that have run so far, and the accesses at them.
 #[derive(Default)]
 pub(super) struct Tracker {
     makers: Vec<Maker>,
@@ -254,7 +254,7 @@ impl Tracker {
         deferred.into()
     }
 
-    /// Is one maker another one, or is its value made of that one's?
+    /// Whether one maker is another one, or computes its value from that of the other.
     fn is_made_from(&self, maker: usize, other: usize) -> bool {
         maker == other || self.makers[maker].from.is_some_and(|from| self.is_made_from(from, other))
     }

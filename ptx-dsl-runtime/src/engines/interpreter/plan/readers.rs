@@ -1,17 +1,17 @@
-//! Who reads the results of the instructions of a region.
+//! The readers of the results of the instructions of a region.
 
 use super::super::code::{Code, Instr};
 use super::super::liveness::successors;
 use ptx_dsl_isa::image::{End, Register};
 use std::collections::HashMap;
 
-/// Who reads the result of an instruction.
+/// The reader of the result of an instruction.
 #[derive(Clone, Copy, PartialEq)]
 enum Reader {
     Nobody,
-    /// This instruction of the region.
+    /// A single reader: this instruction of the region.
     One(usize),
-    /// Several, or one outside of the region, or unknown ones.
+    /// Several readers, or a reader outside of the region, or unknown ones.
     Others,
 }
 

@@ -27,9 +27,9 @@ pub(super) struct Computed {
     pub kind: RegisterKind,
 }
 
-/// How scalars are computed.
+/// The strategy by which scalars are computed.
 pub(super) enum How {
-    /// By a function of uniform operands.
+    /// A function of uniform operands.
     Once { one: One, sources: Box<[Value]> },
     /// The result is affine. The operands are in the order of the rule.
     Line { rule: Rule, sources: [Value; 3] },
@@ -40,14 +40,14 @@ pub(super) enum How {
 }
 
 impl Scalars {
-    /// One instruction.
+    /// The scalars of one instruction.
     pub fn of(computed: Computed) -> Scalars {
         let mut kinds = Patch::default();
         computed.results().for_each(|r| kinds.add(r, computed.kind));
         Scalars { all: vec![computed], kinds }
     }
 
-    /// Others follow.
+    /// Appends the scalars of the following instructions.
     pub fn append(&mut self, next: Scalars) {
         for computed in &next.all {
             computed.results().for_each(|r| self.kinds.add(r, computed.kind));

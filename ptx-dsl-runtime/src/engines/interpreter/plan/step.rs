@@ -13,25 +13,25 @@ use crate::fault::Fault;
 
 use ptx_dsl_isa::image::Register;
 
-/// What has become of an instruction.
+/// The outcome of an instruction of a plan.
 pub(super) enum StepOutcome {
-    /// It has run, and its results have the kinds that the plan knows.
+    /// The instruction has run, and its results have the kinds that the plan knows.
     Done,
-    /// It has not run.
+    /// The instruction has not run.
     Left,
     /// This instruction has not run, but those before it have.
     LeftAt(usize),
-    /// It has not run, and would better be planned in another way.
+    /// The instruction has not run, and would better be planned in another way.
     Refused,
-    /// It has run, and its results have other kinds.
+    /// The instruction has run, and its results have other kinds.
     Otherwise,
 }
 
-/// How an instruction runs.
+/// The planned strategy of an instruction, or of several.
 pub(super) enum PlanStep {
-    /// Once for all lanes; several of them.
+    /// Several instructions run once for all lanes.
     Scalars(Scalars),
-    /// In a loop over rows.
+    /// A loop on rows.
     Rows(Resolved),
     /// A loop on rows in the lanes whose guard holds.
     Guarded(Resolved),
@@ -48,7 +48,7 @@ pub(super) enum PlanStep {
     Indexed { indexed: Indexed, fresh: Box<[(Register, bool)]> },
     /// Pairs of loads, and the `fma` of what they load.
     Products(Products),
-    /// In any way.
+    /// The instruction is not planned, but its results have these kinds.
     Any { results: Box<[(Register, RegisterKind)]> },
 }
 
@@ -94,7 +94,7 @@ impl PlanStep {
         }
     }
 
-    /// One instruction that computes scalars. `None` without a first result.
+    /// The scalars that one instruction computes. `None` without a first result.
     fn computed(
         r: &Runner<'_, '_>,
         at: usize,
@@ -126,7 +126,7 @@ impl PlanStep {
         function.resolve(r, op).map(PlanStep::Guarded)
     }
 
-    /// How an instruction runs while registers are what they are now. `None`: in any way.
+    /// The strategy of an instruction for the current registers. `None`: no particular one.
     fn of(r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> Option<PlanStep> {
         match run {
             Run::Lane { rows: Some(function), rule, .. } => {

@@ -9,7 +9,7 @@ use ptx_dsl_test_support::random::Random;
 const WARPS: usize = 6;
 const WIDTHS: [u8; 5] = [32, 1, 64, 16, 32];
 
-/// By register and warp.
+/// The expected lanes of each register and warp.
 type Model = Vec<[Lanes; WARPS]>;
 
 fn registers() -> Registers {

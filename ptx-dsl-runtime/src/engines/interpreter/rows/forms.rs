@@ -52,7 +52,8 @@ macro_rules! forms {
     (@set {$($q:ident)*} {$($t:ident)*}) => { Q::of(&const { Qualifiers::new(&[$(q::$q),*], &[$(Ty::$t),*]) }) };
 }
 
-/// Without optimisation all instructions run lane by lane: these loops would be half as slow, and most of the crate's build time.
+/// The empty table of builds without optimisation, in which all instructions run lane by lane: these loops would be half as slow,
+/// and most of the crate's build time.
 #[cfg(not(ptx_dsl_optimised))]
 fn all() -> Vec<(Opcode, LoopForm)> {
     Vec::new()
@@ -192,7 +193,7 @@ pub(super) mod tests {
         f32::from_bits(v as u32).is_nan()
     }
 
-    /// Another NaN if it is one: other sign, other payload, quiet.
+    /// A NaN of another sign and payload, quiet, if the value is a NaN.
     fn other_nan(v: u64) -> u64 {
         if is_nan(v) { (v ^ 0x8000_0123) | 1 << 22 } else { v }
     }

@@ -13,7 +13,7 @@ pub(super) trait Register {
     /// A row while it is computed.
     type Lanes: Copy;
     const ZERO: Self::Lanes;
-    /// Its rows are masks of all lanes, or there are none.
+    /// Whether the rows are masks of all lanes, or do not exist.
     const IS_MASK: bool = false;
     /// The rows for the warps of a loop.
     fn rows<'c>(x: &Loop<'c>, place: RowPlace) -> Self::Rows<'c>;
@@ -158,7 +158,7 @@ impl Register for N {
     fn store<V: Level>((): (), _: usize, (): &(), _: u32) {}
 }
 
-/// What a loop computes in a lane.
+/// The function that a loop computes in each lane.
 pub(super) trait Semantics {
     fn lane<V: Level>(s: [u64; LOOP_OPERANDS]) -> [u64; 2];
 }

@@ -1,4 +1,4 @@
-//! What a loop on rows works on, and the forms of instructions that have one.
+//! The data that a loop on rows works on, and the forms of instructions that have one.
 
 use super::super::registers::Row;
 use super::kind::RowKind;
@@ -12,10 +12,10 @@ pub(super) const OPERANDS: usize = 4;
 /// The most operands of a loop, which may be that of two instructions.
 pub(super) const LOOP_OPERANDS: usize = 5;
 
-/// What an instruction computes in one lane.
+/// The function that an instruction computes in one lane.
 pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
 
-/// Where the rows of an operand or a result are.
+/// The place of the rows of an operand or a result.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowPlace {
     /// The row for warp 0 of the CTA.
@@ -24,7 +24,7 @@ pub(super) struct RowPlace {
     pub by_warp: bool,
 }
 
-/// Where the operands and results of an instruction are.
+/// The places of the operands and results of an instruction.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Places {
     pub sources: [RowPlace; LOOP_OPERANDS],
@@ -35,7 +35,7 @@ pub(super) struct Places {
     pub all: bool,
 }
 
-/// What loops need: this many warps, and this many rows of each kind.
+/// The sizes that loops need: this many warps, and this many rows of each kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowNeeds {
     pub warps: usize,
@@ -45,7 +45,7 @@ pub(super) struct RowNeeds {
 }
 
 impl RowNeeds {
-    /// What a loop needs to run for any of the warps of a CTA.
+    /// The sizes that a loop needs to run for any of the warps of a CTA.
     pub fn of(rows: &RowLoop, places: &Places, warps: usize) -> RowNeeds {
         let mut needs = RowNeeds { warps, ..RowNeeds::default() };
         let results = [Some(places.result), places.second];
@@ -73,7 +73,7 @@ impl RowNeeds {
     }
 }
 
-/// What loops work on: rows of registers.
+/// The data of a loop: rows of registers.
 pub(super) struct Loop<'c> {
     pub words: &'c [Cell<Row<u32>>],
     pub longs: &'c [Cell<Row<u64>>],
@@ -105,7 +105,7 @@ pub(super) type Call = (Compiled, Places);
 pub(super) struct RowLoop {
     pub sources: &'static [RowKind],
     pub results: &'static [RowKind],
-    /// For AVX-512 and AVX2; elsewhere than on x86-64 twice the same.
+    /// The loops compiled for AVX-512 and AVX2; elsewhere than on x86-64, two copies of the portable loop.
     pub compiled: [Compiled; 2],
 }
 
@@ -124,7 +124,7 @@ impl RowLoop {
 pub(super) struct LoopForm {
     /// The qualifiers: sets that mean the same.
     pub sets: &'static [Q],
-    /// One lane.
+    /// The function of one lane.
     pub one: One,
     pub rows: RowLoop,
 }

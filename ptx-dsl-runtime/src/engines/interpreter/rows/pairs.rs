@@ -60,7 +60,7 @@ trait Instruction {
     fn lane<V: Level>(s: &[u64; LOOP_OPERANDS]) -> u64;
 }
 
-/// One instruction after the other. `PLACES`: bits of the operands of the second that take the result of the first.
+/// Two instructions, one after the other. `PLACES`: bits of the operands of the second that take the result of the first.
 struct Both<A, B, const PLACES: u8>(std::marker::PhantomData<(A, B)>);
 
 impl<A: Instruction, B: Instruction, const PLACES: u8> Semantics for Both<A, B, PLACES> {
@@ -111,7 +111,7 @@ macro_rules! pairs {
     };
 }
 
-/// Without optimisation there are no loops.
+/// The empty table of builds without optimisation, which have no loops.
 #[cfg(not(ptx_dsl_optimised))]
 fn all() -> Vec<Pair> {
     Vec::new()
@@ -201,7 +201,7 @@ mod tests {
         low(form.rows.results[0], (form.one)(s(0), s(1), s(2), s(3))[0])
     }
 
-    /// What a loop computes of one value for each operand, in a lane: its results.
+    /// The results of a loop for one value of each operand, in a lane.
     fn run(rows: &RowLoop, s: &[u64], lane: usize) -> [u64; 2] {
         let warps = 1;
         let words: Vec<_> = (0..8).map(|_| Cell::new(Row([0u32; 32]))).collect();

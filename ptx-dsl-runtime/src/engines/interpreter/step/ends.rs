@@ -1,4 +1,4 @@
-//! How regions end: branches, calls, returns, and instructions that may wait.
+//! The terminators of regions: branches, calls, returns, and instructions that may wait.
 
 use super::super::calls;
 use super::super::code::Block;
@@ -58,7 +58,7 @@ impl Step<'_, '_> {
         some
     }
 
-    /// Some lanes jump, and others do not: those of the sides.
+    /// Runs a divergent branch: the lanes of one side jump, and the lanes of the other do not.
     #[inline(never)]
     fn part(&mut self, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
         if self.is_skipped(fall, taken) {

@@ -89,7 +89,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Is it a region that runs without waiting?
+    /// Whether the region runs without waiting.
     fn runs(&self, pc: Pc) -> bool {
         self.code.regions.get(usize::from(pc)).is_some_and(|region| region.block.is_none())
     }
@@ -120,7 +120,7 @@ impl Step<'_, '_> {
         add(self.groups, pc, &self.sides[side][..self.r.n]);
     }
 
-    /// Where the lanes are that do not run: those of the groups, and others at a region.
+    /// The places of the lanes that do not run: those of the groups, and others at a region.
     fn rest(&self, others: Option<Pc>) -> Rest {
         let mut places = self.groups.iter().map(|g| g.pc).chain(others);
         // no array: reading as a whole what was just written in parts stalls
@@ -138,13 +138,13 @@ impl Step<'_, '_> {
         }
     }
 
-    /// One of two sides runs, and the lanes of the groups do not.
+    /// Runs one of the two sides, without the lanes of the groups.
     pub(super) fn run_side(&mut self, side: usize) {
         let rest = self.rest(None);
         self.r.part(&self.sides[side], rest);
     }
 
-    /// If some lanes go to `fall` and the others to `taken`: does the first group run one region, and then join the others?
+    /// Whether, if some lanes go to `fall` and the others to `taken`, the first group runs one region and then joins the others.
     pub(super) fn is_skipped(&self, fall: Pc, taken: Pc) -> bool {
         let skipped = self.code.regions.get(usize::from(fall));
         let joins = skipped.is_some_and(|region| matches!(region.end, End::Goto(to) if to == taken));

@@ -12,7 +12,7 @@ struct Kind {
     k: usize,
     /// Bits that make K larger on sm_107a, and the K.
     more: &'static [(u32, usize)],
-    /// The value of 1 in each element, in 32 bits.
+    /// 32 bits of elements that are all 1.
     one: u32,
     scaled: Option<Qualifier>,
 }
