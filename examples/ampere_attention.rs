@@ -9,6 +9,8 @@
 //! reads at once are in different banks.
 
 use half::f16;
+use ptx_dsl::cuda::{Gpu, GpuError};
+use ptx_dsl::launch::Device;
 use ptx_dsl::prelude::*;
 
 ptx! {
@@ -404,20 +406,20 @@ impl Problem {
     }
 
     /// Launches the kernel and compares: the error is at most 2^-10 of the weighted magnitudes. The weights in f16 have half of that.
-    fn run<M>(&self, host: &Host<M>) -> Result<(), Error> {
+    fn run<D: Device>(&self, device: &D) -> Result<Report, Error> {
         let [q, k, v] = &self.qkv;
         let mut o = vec![f32::NAN; self.result.len()];
         let grid = (self.m as u32 / 64, self.heads as u32);
-        attention.launch(host, Launch::grid(grid), (q, k, v, &mut o, self.n as u32))?;
+        let report = attention.launch(device, Launch::grid(grid), (q, k, v, &mut o, self.n as u32))?;
         for (at, (o, (exact, size))) in o.iter().zip(&self.result).enumerate() {
             let error = (f64::from(*o) - exact).abs();
             assert!(error <= size / 1024.0, "row {}, column {}: {o} instead of {exact}", at / D, at % D);
         }
-        Ok(())
+        Ok(report)
     }
 }
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let small = Problem::new([2, 64, 192]);
     small.run(&Host::checked())?;
     Host::new().explore(32).run(|host| small.run(host))?;
@@ -426,5 +428,21 @@ fn main() -> Result<(), Error> {
     large.run(&Host::new())?;
     let took = start.elapsed().as_secs_f64() * 1e3;
     println!("2 heads of 384 x 512 scores in {took:.0} ms, within 2^-10 of the magnitudes");
+    if let Some(gpu) = gpu()? {
+        let report = large.run(&gpu.timed())?;
+        println!("the same on the GPU in {:.1} us", report.device_time.unwrap_or_default().as_secs_f64() * 1e6);
+    }
     Ok(())
+}
+
+/// The first GPU, if the program is called with `--gpu`.
+fn gpu() -> Result<Option<Gpu>, GpuError> {
+    if !std::env::args().any(|arg| arg == "--gpu") {
+        return Ok(None);
+    }
+    // SAFETY: the kernel accesses its arguments alone: `small` has run on the checked host.
+    #[allow(unsafe_code)]
+    let gpu = unsafe { Gpu::new(0) }?;
+    println!("{gpu}");
+    Ok(Some(gpu))
 }

@@ -9,6 +9,8 @@
 //! only `wgmma` has read the stage, and its warpgroup has waited for it (docs/synchronisation.md says when this suffices).
 
 use half::f16;
+use ptx_dsl::cuda::{Gpu, GpuError};
+use ptx_dsl::launch::Device;
 use ptx_dsl::prelude::*;
 use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 
@@ -221,17 +223,17 @@ impl Problem {
     }
 
     /// Launches the kernel and compares: the error is at most 2^-16 of the magnitudes of the terms.
-    fn run<M>(&self, host: &Host<M>) -> Result<(), Error> {
+    fn run<D: Device>(&self, device: &D) -> Result<Report, Error> {
         let [m, n, k] = self.shape;
         let (a, b) = (map(&self.a, [m, k], 128), map(&self.b, [n, k], 32));
         let mut c = vec![f32::NAN; m * n];
         let launch = Launch::grid((m as u32 / 128, n as u32 / 64)).dynamic_shared(SHARED);
-        gemm.launch(host, launch, (&a, &b, &mut c, n as u32, k as u32))?;
+        let report = gemm.launch(device, launch, (&a, &b, &mut c, n as u32, k as u32))?;
         for (at, (c, (sum, size))) in c.iter().zip(&self.product).enumerate() {
             let error = (f64::from(*c) - sum).abs();
             assert!(error <= size / 65536.0, "row {}, column {}: {c} instead of {sum}", at / n, at % n);
         }
-        Ok(())
+        Ok(report)
     }
 }
 
@@ -241,7 +243,7 @@ fn map(x: &[f16], [rows, k]: [usize; 2], box_rows: u32) -> TensorMap<'_> {
     map.swizzle(Swizzle::B128).build().expect("whole boxes")
 }
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let small = Problem::new([256, 64, 384]);
     small.run(&Host::checked())?;
     Host::new().explore(32).run(|host| small.run(host))?;
@@ -249,5 +251,21 @@ fn main() -> Result<(), Error> {
     let start = std::time::Instant::now();
     large.run(&Host::new())?;
     println!("512 x 512 x 512 in {:.0} ms, within 2^-16 of the magnitudes", start.elapsed().as_secs_f64() * 1e3);
+    if let Some(gpu) = gpu()? {
+        let report = large.run(&gpu.timed())?;
+        println!("the same on the GPU in {:.1} us", report.device_time.unwrap_or_default().as_secs_f64() * 1e6);
+    }
     Ok(())
+}
+
+/// The first GPU, if the program is called with `--gpu`.
+fn gpu() -> Result<Option<Gpu>, GpuError> {
+    if !std::env::args().any(|arg| arg == "--gpu") {
+        return Ok(None);
+    }
+    // SAFETY: the kernel accesses its arguments alone: `small` has run on the checked host.
+    #[allow(unsafe_code)]
+    let gpu = unsafe { Gpu::new(0) }?;
+    println!("{gpu}");
+    Ok(Some(gpu))
 }

@@ -1,5 +1,6 @@
 //! `y = a * x + y` in both forms of `ptx!`: as an item of the module and as a closure in an expression.
 
+use ptx_dsl::cuda::{Gpu, GpuError};
 use ptx_dsl::{Error, prelude::*};
 
 ptx! {
@@ -91,7 +92,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let host = Host::new();
     let blocks = saxpy.on(&host, Launch::grid(n.div_ceil(256)).block(256));
     assert_eq!(twice(blocks, &x, &start, n)?, twice(warp.on(&host, Launch::grid(1).block(32)), &x, &start, n)?);
+
+    // The same call on a GPU. Its buffers stay there from launch to launch, and Rust reads them as slices.
+    if let Some(gpu) = gpu()? {
+        let (x, mut y) = (gpu.buffer(&x)?, gpu.buffer(&start)?);
+        saxpy.launch(&gpu, Launch::grid(n.div_ceil(256)).block(256), (&x, &mut y, a, n))?;
+        assert_eq!(y[..], expected);
+        println!("on the GPU: equal to Rust bit for bit");
+    }
     Ok(())
+}
+
+/// The first GPU, if the program is called with `--gpu`.
+fn gpu() -> Result<Option<Gpu>, GpuError> {
+    if !std::env::args().any(|arg| arg == "--gpu") {
+        return Ok(None);
+    }
+    // SAFETY: the kernels access their arguments alone.
+    #[allow(unsafe_code)]
+    let gpu = unsafe { Gpu::new(0) }?;
+    println!("{gpu}");
+    Ok(Some(gpu))
 }
 
 /// Computes `x / 2 + y`, then adds `x / 4`, with any function for `a * x + y`.

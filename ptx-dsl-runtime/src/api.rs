@@ -1,6 +1,7 @@
 //! What a program calls: hosts, launches, arguments, buffers, tensor maps, reports.
 
 pub(crate) mod buffer;
+pub mod device;
 pub(crate) mod dump;
 pub(crate) mod engine;
 pub mod host;

@@ -25,15 +25,17 @@ pub mod observe;
 pub mod api;
 
 pub use api::buffer::{Buffer, Strided, StridedError};
+pub use api::device::{self, Device};
 pub use api::engine::{Engine, EngineError};
 
 pub use api::dump::dump;
 pub use api::host::{Explore, Explored, Host, Off, Report};
 pub use api::kernel_fn::KernelFn;
-pub use api::launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
+pub use api::launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress};
 pub use api::param::Param;
 pub use api::tensor_map::{
-    ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+    ElementType, Fields, Fill, Interleave, L2Promotion, Mode, PixelBox, Swizzle, Tensor, TensorMap, TensorMapBuilder,
+    TensorMapError,
 };
 pub use api::{kernel_fn, launch, param, tensor_map};
 pub use engines::compiled::emitted::*;

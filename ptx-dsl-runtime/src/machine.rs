@@ -217,6 +217,7 @@ fn work(
             clusters_cancelled: x.residents.cancelled,
             turns: x.scheduling.turns,
             instructions: x.scheduling.endless.instructions,
+            device_time: None,
             schedule: x.scheduling.take_record(),
         }),
         Some(mut fault) => {

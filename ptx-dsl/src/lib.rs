@@ -72,6 +72,9 @@
 
 #[cfg(feature = "build")]
 pub mod build;
+/// GPUs, as devices for launches. [docs/gpu.md](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/gpu.md) has the promises and their limits.
+#[cfg(feature = "cuda")]
+pub use ptx_dsl_cuda as cuda;
 #[cfg(feature = "load")]
 pub mod load;
 
@@ -208,7 +211,10 @@ pub mod kernel {
 /// [Example](crate#launches).
 pub mod launch {
     pub use ptx_dsl_runtime::EngineError;
-    pub use ptx_dsl_runtime::launch::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Dimensions, LaunchError, Progress};
+    pub use ptx_dsl_runtime::device::{Device, KernelCode};
+    pub use ptx_dsl_runtime::launch::{
+        CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Dimensions, GlobalBytes, LaunchError, LaunchShape, Passed, Progress,
+    };
 }
 
 /// Tensor maps, as `cuTensorMapEncodeTiled` and similar functions make them.

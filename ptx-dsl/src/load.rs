@@ -36,7 +36,7 @@ mod finding;
 mod needs;
 mod parameter;
 
-use crate::{Arg, Error, Host, Launch, Report};
+use crate::{Arg, Error, Launch, Report};
 use code::{Code, Source};
 use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
@@ -50,6 +50,7 @@ use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
 use ptx_dsl_frontend::session::{Input, Session};
 use ptx_dsl_frontend::token::Token;
+use ptx_dsl_runtime::device::Device;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -228,6 +229,7 @@ impl Options {
         lexed.tokens = Vec::new();
         let source = Arc::new(Source {
             name: self.name.clone(),
+            for_driver: if self.of_rust { compiled.ptx.as_str().into() } else { text.into() },
             text: text.to_owned(),
             lexed,
             hir: match for_engines(&compiled.hir) {
@@ -456,15 +458,20 @@ impl Kernel {
         self.function().cooperative
     }
 
-    /// Runs the kernel on the interpreter. The arguments are checked for count, size and alignment.
+    /// Runs the kernel on a host, whose interpreter runs it, or on a GPU. The arguments are checked for count, size and alignment.
     ///
     /// # Errors
     /// The launch does not fit the kernel, the host cannot run one of its instructions or is asked for the compiled engine, or the
     /// kernel faults.
-    pub fn launch_raw<M>(&self, host: &Host<M>, launch: Launch, arguments: &mut [Arg<'_>]) -> Result<Report, Error> {
+    pub fn launch_raw<D: Device>(
+        &self,
+        device: &D,
+        launch: Launch,
+        arguments: &mut [Arg<'_>],
+    ) -> Result<Report, Error> {
         let Inner { source, entry, parameters, code, .. } = &*self.0;
         ptx_dsl_runtime::dump(self.name(), &source.ptx);
-        code.get_or_init(|| Code::new(source, *entry)).launch(source, parameters, host, launch, arguments)
+        code.get_or_init(|| Code::new(source, *entry)).launch(source, parameters, device, launch, arguments)
     }
 }
 

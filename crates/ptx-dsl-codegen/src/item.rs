@@ -235,9 +235,9 @@ pub fn kernel_type(
     let generics: Vec<&TokenStream> = passing.iter().filter_map(|p| p.generic.as_ref()).collect();
     let on_of = |closure: TokenStream| {
         quote! {
-            fn on<__PtxMonitor>(
+            fn on<__PtxDevice: #rt::Device + ::core::clone::Clone>(
                 &self,
-                __ptx_host: &#rt::Host<__PtxMonitor>,
+                __ptx_device: &__PtxDevice,
                 __ptx_launch: #rt::Launch,
             ) -> impl ::core::ops::Fn(#closure) -> ::core::result::Result<#rt::Report, #rt::Error> + ::core::clone::Clone
         }
@@ -291,33 +291,33 @@ pub fn kernel_type(
                 Self::NAME
             }
 
-            /// Runs the kernel on the host machine.
-            pub fn launch<'a, __PtxMonitor, #(#generics),*>(
+            /// Runs the kernel on a host or a GPU.
+            pub fn launch<'a, __PtxDevice: #rt::Device, #(#generics),*>(
                 &self,
-                __ptx_host: &#rt::Host<__PtxMonitor>,
+                __ptx_device: &__PtxDevice,
                 __ptx_launch: #rt::Launch,
                 __ptx_args: (#(#types,)*),
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::kernel_fn::typed::<Self, __PtxMonitor, _>(__ptx_host, __ptx_launch, __ptx_args)
+                #rt::kernel_fn::typed::<Self, __PtxDevice, _>(__ptx_device, __ptx_launch, __ptx_args)
             }
 
-            /// The kernel as a closure: called with the kernel's arguments, it does what `launch` does. It owns copies of `host` and
+            /// The kernel as a closure: called with the kernel's arguments, it does what `launch` does. It owns copies of `device` and
             /// `launch`. A pointer or `.u64` without a Rust type is an `Arg`, which slices, vectors, arrays and `u64` convert into.
-            pub #on + use<#(#arguments,)* __PtxMonitor> {
-                let __ptx_host = ::core::clone::Clone::clone(__ptx_host);
+            pub #on + use<#(#arguments,)* __PtxDevice> {
+                let __ptx_device = ::core::clone::Clone::clone(__ptx_device);
                 move |#(#names: #closure),*| {
-                    Self {}.launch(&__ptx_host, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))
+                    Self {}.launch(&__ptx_device, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))
                 }
             }
 
-            /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
-            pub fn launch_raw<__PtxMonitor>(
+            /// Runs the kernel on a host or a GPU with untyped arguments, checked for count, size and alignment.
+            pub fn launch_raw<__PtxDevice: #rt::Device>(
                 &self,
-                __ptx_host: &#rt::Host<__PtxMonitor>,
+                __ptx_device: &__PtxDevice,
                 __ptx_launch: #rt::Launch,
                 __ptx_args: &mut [#rt::Arg<'_>],
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::kernel_fn::raw::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, __ptx_args)
+                #rt::kernel_fn::raw::<Self, __PtxDevice>(__ptx_device, __ptx_launch, __ptx_args)
             }
         }
 
@@ -329,12 +329,12 @@ pub fn kernel_type(
         #[allow(non_camel_case_types, dead_code, private_bounds, private_interfaces)]
         pub trait #on_trait<#(#parameters,)* #(#stand_ins),*> {
             #[doc = "The kernel as a closure."]
-            #declared_on + use<Self, #(#arguments,)* #(#stand_ins,)* __PtxMonitor>;
+            #declared_on + use<Self, #(#arguments,)* #(#stand_ins,)* __PtxDevice>;
         }
 
         impl<#(#parameters,)* __PtxF: ::core::ops::Fn() -> #path> #on_trait<#(#arguments,)* #(#named),*> for __PtxF {
-            #on + use<__PtxF, #(#arguments,)* __PtxMonitor> {
-                self().on(__ptx_host, __ptx_launch)
+            #on + use<__PtxF, #(#arguments,)* __PtxDevice> {
+                self().on(__ptx_device, __ptx_launch)
             }
         }
     }

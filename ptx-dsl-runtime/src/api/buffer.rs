@@ -31,19 +31,52 @@ use std::ops::{Deref, DerefMut, Index, RangeBounds};
 pub struct Buffer<T> {
     // dropped before the memory of the elements is free for others
     _live: Live,
-    elements: Vec<T>,
+    elements: Elements<T>,
+}
+
+/// The elements of a buffer.
+enum Elements<T> {
+    Vector(Vec<T>),
+    Memory(Box<dyn DerefMut<Target = [T]> + Send + Sync>),
+}
+
+impl<T> Deref for Elements<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Elements::Vector(elements) => elements,
+            Elements::Memory(elements) => elements,
+        }
+    }
+}
+
+impl<T> DerefMut for Elements<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Elements::Vector(elements) => elements,
+            Elements::Memory(elements) => elements,
+        }
+    }
 }
 
 impl<T> Buffer<T> {
     pub(crate) fn new(elements: Vec<T>) -> Self {
-        Buffer { _live: Live::new(&elements), elements }
+        Buffer { _live: Live::new(&elements), elements: Elements::Vector(elements) }
+    }
+
+    /// A buffer in memory of another kind, such as memory that a GPU shares with the host. The elements may not move as long as it lives.
+    pub fn in_memory(elements: impl DerefMut<Target = [T]> + Send + Sync + 'static) -> Self {
+        Buffer { _live: Live::new(&elements), elements: Elements::Memory(Box::new(elements)) }
     }
 }
 
 impl<T: Pod> Buffer<T> {
     /// A copy of all elements.
     pub fn to_vec(&self) -> Vec<T> {
-        self.elements.clone()
+        self.elements.to_vec()
     }
 
     /// Copies the elements out.
@@ -81,13 +114,13 @@ impl<T: Pod> Buffer<T> {
 
 impl<T: Clone> Clone for Buffer<T> {
     fn clone(&self) -> Self {
-        Buffer::new(self.elements.clone())
+        Buffer::new(self.elements.to_vec())
     }
 }
 
 impl<T: PartialEq> PartialEq for Buffer<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.elements == other.elements
+        **self == **other
     }
 }
 
@@ -107,7 +140,7 @@ impl<T> DerefMut for Buffer<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.elements.fmt(f)
+        (**self).fmt(f)
     }
 }
 

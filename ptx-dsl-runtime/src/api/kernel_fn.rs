@@ -3,9 +3,9 @@
 //! The function has the kernel's name, so that `kernel.launch(..)` is a method call on it. A unit struct, a constant or a static of this
 //! name would make `let kernel = ..` an error in the whole module. A function is not a pattern and can be shadowed.
 
-use crate::api::host::Host;
+use crate::api::device::Device;
 use crate::api::host::Report;
-use crate::api::launch::{self, Arg, Error, Launch};
+use crate::api::launch::{Arg, Error, Launch};
 use crate::engines::compiled::Kernel;
 use std::ops::Deref;
 
@@ -47,23 +47,23 @@ pub trait KernelFn: Fn() -> Self::Kernel {
     /// The kernel's type.
     type Kernel: Printed;
 
-    /// Runs the kernel on the host machine.
+    /// Runs the kernel on a host or a GPU.
     ///
     /// # Errors
     /// If the launch or an argument does not suit the kernel, or the kernel has undefined behaviour, traps or hangs.
-    fn launch<'a, M, A>(&self, host: &Host<M>, launch: Launch, arguments: A) -> Result<Report, Error>
+    fn launch<'a, D: Device, A>(&self, device: &D, launch: Launch, arguments: A) -> Result<Report, Error>
     where
         Self::Kernel: Takes<'a, A>,
     {
-        typed::<Self::Kernel, M, A>(host, launch, arguments)
+        typed::<Self::Kernel, D, A>(device, launch, arguments)
     }
 
-    /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
+    /// Runs the kernel on a host or a GPU with untyped arguments, checked for count, size and alignment.
     ///
     /// # Errors
     /// As [`launch`](KernelFn::launch).
-    fn launch_raw<M>(&self, host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-        raw::<Self::Kernel, M>(host, launch, args)
+    fn launch_raw<D: Device>(&self, device: &D, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+        raw::<Self::Kernel, D>(device, launch, args)
     }
 
     /// The module's PTX text.
@@ -99,17 +99,17 @@ impl NoInstance {
     }
 
     /// As [`KernelFn::launch`].
-    pub fn launch<M, A>(&self, _: &Host<M>, _: Launch, _: A) -> Result<Report, Error> {
+    pub fn launch<D, A>(&self, _: &D, _: Launch, _: A) -> Result<Report, Error> {
         match *self {}
     }
 
     /// As [`KernelFn::launch_raw`].
-    pub fn launch_raw<M>(&self, _: &Host<M>, _: Launch, _: &mut [Arg<'_>]) -> Result<Report, Error> {
+    pub fn launch_raw<D>(&self, _: &D, _: Launch, _: &mut [Arg<'_>]) -> Result<Report, Error> {
         match *self {}
     }
 
     /// The kernel as a closure.
-    pub fn on<M, F>(&self, _: &Host<M>, _: Launch) -> F {
+    pub fn on<D, F>(&self, _: &D, _: Launch) -> F {
         match *self {}
     }
 
@@ -136,18 +136,18 @@ pub trait NoInstanceFn: Fn() -> Self::Kernel {
     type Kernel: Deref<Target = NoInstance>;
 
     /// As [`KernelFn::launch`].
-    fn launch<M, A>(&mut self, host: &Host<M>, launch: Launch, arguments: A) -> Result<Report, Error> {
-        self().launch(host, launch, arguments)
+    fn launch<D, A>(&mut self, device: &D, launch: Launch, arguments: A) -> Result<Report, Error> {
+        self().launch(device, launch, arguments)
     }
 
     /// As [`KernelFn::launch_raw`].
-    fn launch_raw<M>(&mut self, host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-        self().launch_raw(host, launch, args)
+    fn launch_raw<D>(&mut self, device: &D, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+        self().launch_raw(device, launch, args)
     }
 
     /// The kernel as a closure.
-    fn on<M, F>(&mut self, host: &Host<M>, launch: Launch) -> F {
-        self().on(host, launch)
+    fn on<D, F>(&mut self, device: &D, launch: Launch) -> F {
+        self().on(device, launch)
     }
 
     /// As [`KernelFn::ptx`].
@@ -172,13 +172,13 @@ impl<F: Fn() -> K, K: Deref<Target = NoInstance>> NoInstanceFn for F {
 
 /// Launches a kernel with a tuple of arguments.
 #[doc(hidden)]
-pub fn typed<'a, K: Takes<'a, A>, M, A>(host: &Host<M>, launch: Launch, args: A) -> Result<Report, Error> {
-    raw::<K, M>(host, launch, &mut K::arguments(args))
+pub fn typed<'a, K: Takes<'a, A>, D: Device, A>(device: &D, launch: Launch, args: A) -> Result<Report, Error> {
+    raw::<K, D>(device, launch, &mut K::arguments(args))
 }
 
 /// Launches a kernel with untyped arguments.
 #[doc(hidden)]
-pub fn raw<K: Printed, M>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+pub fn raw<K: Printed, D: Device>(device: &D, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
     crate::api::dump::dump(K::NAME, K::PTX);
-    launch::launch::<K, M>(host, launch, args)
+    device.launch_kernel::<K>(launch, args)
 }

@@ -6,14 +6,18 @@ mod error;
 mod unoptimised;
 
 pub use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT, Progress};
-pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
-pub use config::{Dim3, Launch};
+pub use args::{Arg, GlobalBytes, IntoBuffer, IntoMap, IntoU64, Passed, by_value, scalar, slice, slice_mut};
+pub use config::{Dim3, Launch, LaunchShape};
 pub use error::{Dimensions, Error, LaunchError};
 
 use crate::api::engine::{Engine, EngineError};
-use crate::api::host::{Host, Options, Report};
+#[cfg(test)]
+use crate::api::host::Host;
+use crate::api::host::{Options, Report};
 use crate::api::tensor_map::map::Borrowed;
-use crate::engines::compiled::{Compiled, Kernel};
+use crate::engines::compiled::Compiled;
+#[cfg(test)]
+use crate::engines::compiled::Kernel;
 use crate::engines::interpreter;
 use crate::engines::interpreter::Executable;
 use crate::kernel::{KernelInfo, NotYet};
@@ -26,13 +30,8 @@ use args::{Addresses, place};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Runs a kernel on the host. Results are in the caller's buffers. What follows is compiled here, not in the crates of users.
-pub fn launch<K: Kernel, M>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    kernel(K::INFO, K::compiled(), host.options(), launch, args)
-}
-
-/// [`launch`] without types: it is compiled once.
-fn kernel(
+/// Runs a kernel of the program on the host. Results are in the caller's buffers.
+pub(super) fn kernel(
     info: &'static KernelInfo<'static>,
     compiled: Option<Compiled>,
     options: &Options,
@@ -69,22 +68,8 @@ fn code(
     }
 }
 
-/// Runs a kernel that has no Rust type: `image` is its code, and `info.image` is not read.
-///
-/// # Errors
-/// As [`launch`], and if the host asks for the compiled engine.
-pub fn launch_image<M>(
-    info: &KernelInfo<'_>,
-    image: &Executable,
-    host: &Host<M>,
-    launch: Launch,
-    args: &mut [Arg<'_>],
-) -> Result<Report, Error> {
-    loaded(info, image, host.options(), launch, args)
-}
-
-/// [`launch_image`] without types: it is compiled once.
-fn loaded(
+/// Runs a kernel that was loaded at run time: `image` is its code, and `info.image` is not read.
+pub(super) fn loaded(
     info: &KernelInfo<'_>,
     image: &Executable,
     options: &Options,
@@ -184,11 +169,7 @@ fn prepare<'s>(
         });
     }
     let error = |problem| Error::Launch { kernel: kernel(), problem };
-    launch.check(info).map_err(error)?;
-    if args.len() != info.params.len() {
-        let names = info.params.iter().map(|p| p.name.to_owned()).collect();
-        return Err(error(LaunchError::ArgumentCount { given: args.len(), names }));
-    }
+    check(info, launch, args).map_err(error)?;
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
     let mut segments = vec![Segment::EMPTY, Segment::writable(module)];
     let addresses: Addresses<'_> = (FIRST_BUFFER..)
@@ -208,4 +189,24 @@ fn prepare<'s>(
     }
     segments.extend(maps.iter_mut().map(|map| Segment::writable(map)));
     Ok((params, segments))
+}
+
+/// Checks the dimensions and the number of arguments.
+fn check(info: &KernelInfo<'_>, launch: &Launch, args: &[Arg<'_>]) -> Result<(), LaunchError> {
+    launch.check(info)?;
+    if args.len() != info.params.len() {
+        let names = info.params.iter().map(|p| p.name.to_owned()).collect();
+        return Err(LaunchError::ArgumentCount { given: args.len(), names });
+    }
+    Ok(())
+}
+
+/// Makes the checks of a launch that do not depend on the device, and returns the arguments as a [`Device`](crate::Device) takes them.
+///
+/// # Errors
+/// The dimensions or an argument do not suit the kernel.
+pub fn passed<'x>(info: &KernelInfo<'_>, launch: &Launch, args: &'x mut [Arg<'_>]) -> Result<Vec<Passed<'x>>, Error> {
+    let error = |problem| Error::Launch { kernel: info.name.to_owned(), problem };
+    check(info, launch, args).map_err(error)?;
+    args::passed(info.params, args).map_err(error)
 }

@@ -6,7 +6,7 @@ pub(crate) mod map;
 #[cfg(test)]
 mod tests;
 
-pub use crate::memory::tensor_map::{ElementType, Fill, Interleave, L2Promotion, Swizzle};
+pub use crate::memory::tensor_map::{ElementType, Fields, Fill, Interleave, L2Promotion, Mode, PixelBox, Swizzle};
 pub use builder::TensorMapBuilder;
 pub use limits::TensorMapError;
 pub use map::{Tensor, TensorMap};

@@ -1,5 +1,7 @@
 //! The result of a launch without a fault.
 
+use std::time::Duration;
+
 /// The result of a launch without a fault.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,4 +17,6 @@ pub struct Report {
     pub instructions: u64,
     /// The scheduler's decisions, if [`Host::record`](crate::api::host::Host::record) was asked for.
     pub schedule: Vec<u32>,
+    /// The time on a GPU, if it was asked to measure launches. A host measures none.
+    pub device_time: Option<Duration>,
 }

@@ -204,9 +204,12 @@ pub enum L2Promotion {
 /// The addressing mode of boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-pub(crate) enum Mode {
+#[non_exhaustive]
+pub enum Mode {
+    /// A box of elements (`tile`)
     #[default]
     Tiled,
+    /// `im2col`
     Im2col,
     /// `im2col::w`
     Im2colW,
@@ -230,30 +233,46 @@ impl Mode {
 
 /// The fields of a tensor map. The innermost dimension comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fields {
+#[non_exhaustive]
+pub struct Fields {
+    /// `globalAddress`: 0 before the launch.
     pub address: u64,
+    /// What a copy takes.
     pub mode: Mode,
+    /// `tensorRank`: 1 to 5. Only so many numbers of the lists below count.
     pub rank: usize,
+    /// `tensorDataType`
     pub element: ElementType,
+    /// `globalDim`
     pub dims: [u64; 5],
-    /// The byte strides of all dimensions but the innermost.
+    /// `globalStrides`: in bytes, of each dimension but the innermost.
     pub strides: [u64; 4],
+    /// `boxDim`, of a tiled map
     pub box_dims: [u32; 5],
+    /// `elementStrides`
     pub element_strides: [u32; 5],
+    /// `interleave`
     pub interleave: Interleave,
+    /// `swizzle`
     pub swizzle: Swizzle,
+    /// `oobFill`
     pub fill: Fill,
+    /// `l2Promotion`
     pub l2: L2Promotion,
+    /// The box of an im2col map
     pub pixels: PixelBox,
 }
 
 /// The parameters of `im2col` maps, which replace box dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PixelBox {
-    /// Corners of the bounding box, as offsets in width, height and depth.
+pub struct PixelBox {
+    /// `pixelBoxLowerCorner`: an offset in width, height and depth.
     pub lower: [i32; 3],
+    /// `pixelBoxUpperCorner`
     pub upper: [i32; 3],
+    /// `channelsPerPixel`
     pub channels: u32,
+    /// `pixelsPerColumn`
     pub pixels: u32,
 }
 

@@ -1,13 +1,13 @@
 //! The code of a loaded kernel, and what the runtime borrows for a launch.
 
 use super::Parameter;
-use crate::{Arg, Error, Host, Launch, Report};
+use crate::{Arg, Error, Launch, Report};
 use ptx_dsl_codegen::{Info, Interpreted, Line, Printed, interpreted};
 use ptx_dsl_frontend::hir::{self, FuncId};
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_runtime::device::{Device, KernelCode};
 use ptx_dsl_runtime::interpreter::Executable;
-use ptx_dsl_runtime::launch::launch_image;
 use ptx_dsl_runtime::{KernelInfo, NotYet, Origins, ParamInfo, Site};
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub(super) struct Source {
     pub hir: hir::Module,
     /// As printed.
     pub ptx: String,
+    /// As the driver of a GPU compiles it: the text of a file, so that its lines are those of the file.
+    pub for_driver: Arc<str>,
     /// The line of each instruction in `ptx`.
     pub lines: Vec<u32>,
 }
@@ -44,11 +46,11 @@ impl Code {
         Code { info, sites, origins, image: Arc::new(Executable::new(image)) }
     }
 
-    pub fn launch<M>(
+    pub fn launch<D: Device>(
         &self,
         source: &Source,
         parameters: &[Parameter],
-        host: &Host<M>,
+        device: &D,
         launch: Launch,
         arguments: &mut [Arg<'_>],
     ) -> Result<Report, Error> {
@@ -99,6 +101,6 @@ impl Code {
             not_yet: &not_yet,
             image: &[],
         };
-        launch_image(&info, image, host, launch, arguments)
+        device.launch_code(&KernelCode::loaded(&info, image, &source.for_driver), launch, arguments)
     }
 }

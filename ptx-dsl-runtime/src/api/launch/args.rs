@@ -1,6 +1,8 @@
 //! Kernel arguments: their types, and where each lies in parameter and global memory.
 
 use bytemuck::{NoUninit, Pod};
+use std::cell::RefMut;
+use std::ops::Deref;
 
 use crate::api::buffer::{Buffer, offset_in_buffer};
 use crate::api::launch::error::LaunchError;
@@ -10,6 +12,7 @@ use crate::api::tensor_map::map::{Borrowed, MapWithMemory};
 use crate::kernel::ParamInfo;
 use crate::memory::address::global_address;
 use crate::memory::segment::Segment;
+use crate::memory::tensor_map::Fields;
 
 /// An argument of a kernel.
 #[derive(Debug)]
@@ -233,6 +236,43 @@ impl From<u64> for Arg<'_> {
 /// The address of the buffer of each parameter, by name.
 pub(super) type Addresses<'n> = Vec<(&'n str, Option<u64>)>;
 
+/// Checks one argument against its parameter.
+fn check(index: usize, p: &ParamInfo<'_>, arg: &Arg<'_>) -> Result<(), LaunchError> {
+    let name = || p.name.to_owned();
+    let Some((bytes, offset)) = arg.bytes() else {
+        let (given, is_map) = match &arg.kind {
+            Kind::Value(bytes) => (bytes.len(), false),
+            _ => (MAP_BYTES, true),
+        };
+        // a launch puts a map for a pointer into memory of its own
+        let fits = given == p.size as usize || (is_map && p.size == 8 && p.pointer.is_some());
+        return match &arg.kind {
+            _ if !fits => Err(LaunchError::ArgumentSize { index, name: name(), given, wanted: p.size }),
+            // eight zero bytes are the null pointer
+            Kind::Value(bytes) if p.pointer.is_some() && bytes.iter().any(|&b| b != 0) => {
+                Err(LaunchError::ArgumentNotBuffer { index, name: name() })
+            }
+            _ => Ok(()),
+        };
+    };
+    let len = bytes.len() as u64;
+    if p.size != 8 {
+        return Err(LaunchError::ArgumentNotAddress { index, name: name(), wanted: p.size });
+    }
+    if offset > len {
+        return Err(LaunchError::ArgumentOffset { index, name: name(), offset, len });
+    }
+    let align = p.pointer.unwrap_or(1).max(1);
+    let in_buffer = offset_in_buffer(bytes) + offset;
+    if !in_buffer.is_multiple_of(u64::from(align)) {
+        return Err(LaunchError::ArgumentAlignment { index, name: name(), offset: in_buffer, align });
+    }
+    Ok(())
+}
+
+/// Bytes of a tensor map.
+const MAP_BYTES: usize = 128;
+
 /// Checks one argument against its parameter. Returns its bytes in parameter memory, and its segment.
 pub(super) fn place<'s>(
     index: usize,
@@ -241,41 +281,21 @@ pub(super) fn place<'s>(
     tensor: &'s mut Option<Borrowed<'_>>,
     (segment, addresses): (u64, &Addresses<'_>),
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
-    let name = p.name.to_owned();
-    if let (Kind::TensorMap(map), Some(tensor)) = (&arg.kind, tensor) {
-        return place_map(index, p, map.encode(), tensor, (segment, addresses));
-    }
-    if let Kind::Value(v) = &arg.kind {
-        if v.len() != p.size as usize {
-            return Err(LaunchError::ArgumentSize { index, name, given: v.len(), wanted: p.size });
+    check(index, p, arg)?;
+    let start = arg.bytes().map_or(0, |(bytes, _)| start(bytes));
+    let (memory, offset) = match &mut arg.kind {
+        Kind::TensorMap(map) => {
+            return match tensor {
+                Some(tensor) => place_map((index, p.name), map.encode(), tensor, (segment, addresses)),
+                None => Err(LaunchError::TensorMapTaken { index, name: p.name.to_owned() }),
+            };
         }
-        // eight zero bytes are the null pointer
-        if p.pointer.is_some() && v.iter().any(|&b| b != 0) {
-            return Err(LaunchError::ArgumentNotBuffer { index, name });
-        }
-        return Ok((v.clone(), Segment::EMPTY));
-    }
-    let (bytes, offset) = arg.bytes().unwrap_or_default();
-    let len = bytes.len() as u64;
-    if p.size != 8 {
-        return Err(LaunchError::ArgumentNotAddress { index, name, wanted: p.size });
-    }
-    if offset > len {
-        return Err(LaunchError::ArgumentOffset { index, name, offset, len });
-    }
-    let align = p.pointer.unwrap_or(1).max(1);
-    let in_buffer = offset_in_buffer(bytes) + offset;
-    if !in_buffer.is_multiple_of(u64::from(align)) {
-        return Err(LaunchError::ArgumentAlignment { index, name, offset: in_buffer, align });
-    }
-    let start = start(bytes);
-    let memory = match &mut arg.kind {
-        Kind::Buffer(b, _) => match p.read_only {
-            true => Segment::read_only(b),
-            false => Segment::writable(b),
+        Kind::Value(bytes) => return Ok((bytes.clone(), Segment::EMPTY)),
+        Kind::Buffer(bytes, offset) => match p.read_only {
+            true => (Segment::read_only(bytes), *offset),
+            false => (Segment::writable(bytes), *offset),
         },
-        Kind::ReadOnly(b, _) => Segment::read_only(b),
-        Kind::Value(_) | Kind::TensorMap(..) => Segment::EMPTY,
+        Kind::ReadOnly(bytes, offset) => (Segment::read_only(bytes), *offset),
     };
     Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
 }
@@ -283,16 +303,12 @@ pub(super) fn place<'s>(
 /// Places a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
 /// the parameter is a pointer.
 fn place_map<'s>(
-    index: usize,
-    p: &ParamInfo<'_>,
-    mut map: [u8; 128],
+    (index, name): (usize, &str),
+    mut map: [u8; MAP_BYTES],
     tensor: &'s mut Borrowed<'_>,
     (segment, addresses): (u64, &Addresses<'_>),
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
-    let name = p.name.to_owned();
-    if p.size as usize != map.len() && !(p.size == 8 && p.pointer.is_some()) {
-        return Err(LaunchError::ArgumentSize { index, name, given: map.len(), wanted: p.size });
-    }
+    let name = || name.to_owned();
     let (address, segment) = match tensor {
         Borrowed::ReadOnly(b) => {
             let start = start(b);
@@ -304,10 +320,89 @@ fn place_map<'s>(
         }
         Borrowed::Argument(of) => match addresses.iter().find(|(name, _)| name == of) {
             Some((_, Some(address))) => (*address, Segment::EMPTY),
-            _ => return Err(LaunchError::TensorMapArgument { index, name, of: of.to_string() }),
+            _ => return Err(LaunchError::TensorMapArgument { index, name: name(), of: of.to_string() }),
         },
-        Borrowed::Taken => return Err(LaunchError::TensorMapTaken { index, name }),
+        Borrowed::Taken => return Err(LaunchError::TensorMapTaken { index, name: name() }),
     };
     map[..8].copy_from_slice(&address.to_le_bytes());
     Ok((map.to_vec(), segment))
+}
+
+/// An argument that fits its parameter, as a [`Device`](crate::Device) takes it.
+#[derive(Debug)]
+pub enum Passed<'x> {
+    /// The bytes of the parameter.
+    Value(&'x [u8]),
+    /// A buffer of global memory: the kernel gets the address of the byte at the offset.
+    Buffer(GlobalBytes<'x>, u64),
+    /// A tensor map. The kernel gets its 128 bytes, or if its parameter is a pointer the address of them.
+    TensorMap(&'x Fields, GlobalBytes<'x>),
+    /// A tensor map whose tensor begins where the buffer of the parameter with this index does.
+    TensorMapOf(&'x Fields, usize),
+}
+
+/// Memory of the host that a kernel sees as global memory.
+#[derive(Debug)]
+pub enum GlobalBytes<'x> {
+    /// Memory that the kernel may only read.
+    ReadOnly(&'x [u8]),
+    /// Memory that the kernel may write. It holds the results when the launch returns.
+    Writable(&'x mut [u8]),
+    /// Memory of a tensor that the kernel may write.
+    Tensor(RefMut<'x, [u8]>),
+}
+
+impl GlobalBytes<'_> {
+    /// The bytes that the kernel may write, or `None`.
+    pub fn writable(&mut self) -> Option<&mut [u8]> {
+        match self {
+            GlobalBytes::ReadOnly(_) => None,
+            GlobalBytes::Writable(bytes) => Some(bytes),
+            GlobalBytes::Tensor(bytes) => Some(bytes),
+        }
+    }
+
+    /// The offset of the first byte from a multiple of 256, which the address that the kernel gets has too (docs/parameters.md).
+    pub fn offset(&self) -> u64 {
+        start(self)
+    }
+}
+
+impl Deref for GlobalBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            GlobalBytes::ReadOnly(bytes) => bytes,
+            GlobalBytes::Writable(bytes) => bytes,
+            GlobalBytes::Tensor(bytes) => bytes,
+        }
+    }
+}
+
+/// Checks the arguments against the parameters, for a device that is no host.
+pub(super) fn passed<'x>(params: &[ParamInfo<'_>], args: &'x mut [Arg<'_>]) -> Result<Vec<Passed<'x>>, LaunchError> {
+    let is_buffer: Vec<bool> = args.iter().map(|arg| arg.bytes().is_some()).collect();
+    let one = |(index, (arg, p)): (usize, (&'x mut Arg<'_>, &ParamInfo<'_>))| {
+        check(index, p, arg)?;
+        let name = || p.name.to_owned();
+        Ok(match &mut arg.kind {
+            Kind::Value(bytes) => Passed::Value(bytes),
+            Kind::Buffer(bytes, offset) => match p.read_only {
+                true => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
+                false => Passed::Buffer(GlobalBytes::Writable(bytes), *offset),
+            },
+            Kind::ReadOnly(bytes, offset) => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
+            Kind::TensorMap(map) => match map.borrow() {
+                Borrowed::ReadOnly(bytes) => Passed::TensorMap(map.fields(), GlobalBytes::ReadOnly(bytes)),
+                Borrowed::Writable(bytes) => Passed::TensorMap(map.fields(), GlobalBytes::Tensor(bytes)),
+                Borrowed::Argument(of) => match params.iter().position(|p| p.name == of) {
+                    Some(at) if is_buffer[at] => Passed::TensorMapOf(map.fields(), at),
+                    _ => return Err(LaunchError::TensorMapArgument { index, name: name(), of: of.to_owned() }),
+                },
+                Borrowed::Taken => return Err(LaunchError::TensorMapTaken { index, name: name() }),
+            },
+        })
+    };
+    args.iter_mut().zip(params).enumerate().map(one).collect()
 }

@@ -36,9 +36,33 @@ pub struct Launch {
     pub(crate) dynamic_shared: u32,
     pub(crate) malloc_heap: u64,
     pub(crate) cooperative: bool,
+    pub(crate) programmatic: bool,
+    pub(crate) preferred_cluster: Option<[u32; 3]>,
     pub(crate) step_limit: Option<u64>,
     pub(crate) cancel: Option<CancelHandle>,
     pub(crate) listener: Option<Listener>,
+}
+
+/// What a launch asks of a device that is no host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaunchShape {
+    /// CTAs of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a CTA.
+    pub block: [u32; 3],
+    /// CTAs of a cluster.
+    pub cluster: [u32; 3],
+    /// CTAs of a cluster where there is room.
+    pub preferred_cluster: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Bytes of the heap of `malloc` in kernels.
+    pub malloc_heap: u64,
+    /// Whether all CTAs are resident at the same time.
+    pub cooperative: bool,
+    /// Whether the grid may start before the one before it has ended.
+    pub programmatic: bool,
 }
 
 impl Launch {
@@ -51,6 +75,8 @@ impl Launch {
             dynamic_shared: 0,
             malloc_heap: 8 << 20,
             cooperative: false,
+            programmatic: false,
+            preferred_cluster: None,
             step_limit: None,
             cancel: None,
             listener: None,
@@ -88,6 +114,34 @@ impl Launch {
     pub fn cooperative(mut self) -> Self {
         self.cooperative = true;
         self
+    }
+
+    /// Allows the grid to start before the one before it in the stream has ended (programmatic dependent launch). What depends on that one
+    /// comes after `griddepcontrol.wait`. A host runs one launch after the other.
+    pub fn programmatic(mut self) -> Self {
+        self.programmatic = true;
+        self
+    }
+
+    /// CTAs of a cluster where a GPU has room for so many, a multiple of the [cluster](Launch::cluster) in each dimension (sm_100 and later,
+    /// `cudaLaunchAttributePreferredClusterDimension`). A host uses the cluster.
+    pub fn preferred_cluster(mut self, cluster: impl Into<Dim3>) -> Self {
+        self.preferred_cluster = Some(cluster.into().0);
+        self
+    }
+
+    /// The dimensions of the launch of this kernel, with those of its directives where the launch says none.
+    pub fn shape(&self, info: &KernelInfo<'_>) -> LaunchShape {
+        LaunchShape {
+            grid: self.grid,
+            block: self.block_dims(info),
+            cluster: self.cluster_dims(info),
+            preferred_cluster: self.preferred_cluster,
+            dynamic_shared: self.dynamic_shared,
+            malloc_heap: self.malloc_heap,
+            cooperative: self.cooperative,
+            programmatic: self.programmatic,
+        }
     }
 
     /// How many regions (pieces of code between branches and waits) may run, counted per warp.

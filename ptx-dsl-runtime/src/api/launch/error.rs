@@ -59,6 +59,32 @@ pub enum Error {
     /// The kernel did something undefined, or trapped.
     #[error(transparent)]
     Fault(Box<Fault>),
+    /// A device that is no host refused the launch, or the kernel failed there.
+    #[error("`{kernel}` on {device}: {problem}\n  launched with {launched}{}", Explained(fault.as_deref()))]
+    Device {
+        /// name of the kernel
+        kernel: String,
+        /// name of the device
+        device: String,
+        /// the dimensions and arguments
+        launched: String,
+        /// what went wrong, such as a `ptx_dsl::cuda::GpuError`
+        problem: Box<dyn std::error::Error + Send + Sync>,
+        /// the fault of the same launch on a checked host, if the device was asked to explain failures
+        fault: Option<Box<Fault>>,
+    },
+}
+
+/// The fault that explains the failure of a device.
+struct Explained<'f>(Option<&'f Fault>);
+
+impl fmt::Display for Explained<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(fault) => write!(f, "\nthe same launch on a checked host:\n{fault}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Debug for Error {
@@ -72,6 +98,7 @@ impl Error {
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Error::Fault(f) => Some(f),
+            Error::Device { fault, .. } => fault.as_deref(),
             _ => None,
         }
     }

@@ -161,6 +161,11 @@ impl<'a> TensorMapBuilder<'a> {
             }
         }
         fields.check()?;
+        TensorMapBuilder::fitting(tensor, fields)
+    }
+
+    /// The map, if its tensor fits into the memory.
+    pub(super) fn fitting(tensor: Tensor<'a>, fields: Fields) -> Result<TensorMap<'a>, TensorMapError> {
         let end = end(&fields);
         if let Some(len) = tensor.len()
             && end > u128::from(len)

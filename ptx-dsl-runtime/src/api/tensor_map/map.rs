@@ -4,6 +4,8 @@ use std::cell::{Ref, RefCell, RefMut};
 
 use bytemuck::Pod;
 
+use crate::api::tensor_map::builder::TensorMapBuilder;
+use crate::api::tensor_map::limits::TensorMapError;
 use crate::memory::tensor_map::Fields;
 
 /// A tensor map with its tensor: the argument for a parameter `.param .align 64 .b8 map[128]`.
@@ -83,7 +85,15 @@ macro_rules! tensors {
 }
 tensors! { [T]; Vec<T>; [T; N], N; }
 
-impl TensorMap<'_> {
+impl<'a> TensorMap<'a> {
+    /// A map with the fields of another one, over other memory of the same size.
+    ///
+    /// # Errors
+    /// The memory is smaller than the tensor.
+    pub fn over(fields: &Fields, tensor: impl Into<Tensor<'a>>) -> Result<Self, TensorMapError> {
+        TensorMapBuilder::fitting(tensor.into(), fields.clone())
+    }
+
     /// Bytes of an element in memory, or of the smallest piece of a packed type.
     pub(crate) fn element_bytes(&self) -> u32 {
         self.fields.element.unit().global
@@ -95,8 +105,13 @@ pub(crate) trait MapWithMemory: std::fmt::Debug {
     /// Its memory, for a launch.
     fn borrow(&self) -> Borrowed<'_>;
 
+    /// The fields.
+    fn fields(&self) -> &Fields;
+
     /// The opaque bytes, for a tensor at address 0; the address comes first.
-    fn encode(&self) -> [u8; 128];
+    fn encode(&self) -> [u8; 128] {
+        self.fields().encode()
+    }
 }
 
 impl MapWithMemory for TensorMap<'_> {
@@ -111,7 +126,7 @@ impl MapWithMemory for TensorMap<'_> {
         }
     }
 
-    fn encode(&self) -> [u8; 128] {
-        self.fields.encode()
+    fn fields(&self) -> &Fields {
+        &self.fields
     }
 }

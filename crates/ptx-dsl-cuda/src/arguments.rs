@@ -1,0 +1,130 @@
+//! Arguments on a device: where their memory is, and the bytes of the parameters.
+
+use crate::buffer::is_managed;
+use crate::calls::Called;
+use crate::error::GpuError;
+use crate::tensor_map;
+use cudarc::driver::result;
+use cudarc::driver::sys::CUstream;
+use ptx_dsl_runtime::ParamInfo;
+use ptx_dsl_runtime::launch::{GlobalBytes, Passed};
+use std::ffi::c_void;
+
+/// Device memory that a launch has made for memory of the host.
+struct Staged {
+    address: u64,
+    /// The index of the argument whose bytes it holds.
+    argument: usize,
+    /// The first byte in it.
+    start: u64,
+}
+
+/// The arguments of a launch.
+pub(crate) struct Arguments<'p, 'x> {
+    passed: &'p mut [Passed<'x>],
+    staged: Vec<Staged>,
+    stream: CUstream,
+    /// The parameters as the kernel reads them.
+    bytes: Vec<u8>,
+}
+
+impl<'p, 'x> Arguments<'p, 'x> {
+    /// Copies memory of the host to the device, and fills the parameters. The context is current.
+    pub fn new(params: &[ParamInfo<'_>], passed: &'p mut [Passed<'x>], stream: CUstream) -> Result<Self, GpuError> {
+        let size = params.iter().map(|p| (p.offset + p.size) as usize).max().unwrap_or(0);
+        let mut arguments = Arguments { passed, staged: Vec::new(), stream, bytes: vec![0; size] };
+        let mut addresses = Vec::with_capacity(params.len());
+        for index in 0..arguments.passed.len() {
+            let address = arguments.memory(index)?;
+            addresses.push(address);
+        }
+        for (index, p) in params.iter().enumerate() {
+            arguments.fill(index, p, &addresses)?;
+        }
+        Ok(arguments)
+    }
+
+    /// The address of the memory of an argument on the device; 0 if it has none.
+    fn memory(&mut self, argument: usize) -> Result<u64, GpuError> {
+        let (Passed::Buffer(bytes, _) | Passed::TensorMap(_, bytes)) = &self.passed[argument] else { return Ok(0) };
+        if is_managed(bytes) && !bytes.is_empty() {
+            return Ok(bytes.as_ptr().addr() as u64);
+        }
+        let start = bytes.offset();
+        let address = allocate(start as usize + bytes.len(), self.stream)?;
+        self.staged.push(Staged { address, argument, start });
+        let (Passed::Buffer(bytes, _) | Passed::TensorMap(_, bytes)) = &self.passed[argument] else { return Ok(0) };
+        // SAFETY: the allocation has room for these bytes, and they stay borrowed until the launch has ended.
+        unsafe { result::memcpy_htod_async::<u8>(address + start, bytes, self.stream) }.of("cuMemcpyHtoDAsync")?;
+        Ok(address + start)
+    }
+
+    /// Writes the bytes of a parameter.
+    fn fill(&mut self, index: usize, p: &ParamInfo<'_>, addresses: &[u64]) -> Result<(), GpuError> {
+        let map;
+        let address;
+        let bytes: &[u8] = match &self.passed[index] {
+            Passed::Value(bytes) => bytes,
+            Passed::Buffer(_, offset) => {
+                address = (addresses[index] + offset).to_le_bytes();
+                &address
+            }
+            Passed::TensorMap(fields, _) => {
+                map = tensor_map::encode(fields, addresses[index])?;
+                &map
+            }
+            Passed::TensorMapOf(fields, of) => {
+                let Passed::Buffer(_, offset) = &self.passed[*of] else { return Ok(()) };
+                map = tensor_map::encode(fields, addresses[*of] + offset)?;
+                &map
+            }
+        };
+        let to = &mut self.bytes[p.offset as usize..][..p.size as usize];
+        if bytes.len() <= to.len() {
+            to[..bytes.len()].copy_from_slice(bytes);
+            return Ok(());
+        }
+        // a tensor map after a pointer lies in memory of its own
+        let at = allocate(bytes.len(), self.stream)?;
+        // SAFETY: the allocation has room for these bytes. The copy from pageable memory has read them when it returns.
+        unsafe { result::memcpy_htod_async::<u8>(at, bytes, self.stream) }.of("cuMemcpyHtoDAsync")?;
+        to.copy_from_slice(&at.to_le_bytes());
+        self.staged.push(Staged { address: at, argument: usize::MAX, start: 0 });
+        Ok(())
+    }
+
+    /// The address of each parameter on the host, as `cuLaunchKernel` takes them.
+    pub fn pointers(&mut self, params: &[ParamInfo<'_>]) -> Vec<*mut c_void> {
+        let first = self.bytes.as_mut_ptr();
+        params.iter().map(|p| first.wrapping_add(p.offset as usize).cast()).collect()
+    }
+
+    /// Copies results back to the host, after the kernel.
+    pub fn copy_back(&mut self) -> Result<(), GpuError> {
+        for Staged { address, argument, start } in &self.staged {
+            let Some(Passed::Buffer(bytes, _) | Passed::TensorMap(_, bytes)) = self.passed.get_mut(*argument) else {
+                continue;
+            };
+            if let Some(to) = GlobalBytes::writable(bytes) {
+                // SAFETY: the allocation has these bytes, and they stay borrowed until the stream is synchronised.
+                unsafe { result::memcpy_dtoh_async::<u8>(to, address + start, self.stream) }.of("cuMemcpyDtoHAsync")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Arguments<'_, '_> {
+    fn drop(&mut self) {
+        for staged in &self.staged {
+            // SAFETY: the memory was allocated on this stream, and what uses it comes before in the stream.
+            let _ = unsafe { result::free_async(staged.address, self.stream) };
+        }
+    }
+}
+
+/// Device memory, at a multiple of 256, as all allocations of the driver.
+fn allocate(bytes: usize, stream: CUstream) -> Result<u64, GpuError> {
+    // SAFETY: nothing reads the memory before it is written, but the kernel itself.
+    unsafe { result::malloc_async(stream, bytes.max(1)) }.of("cuMemAllocAsync")
+}

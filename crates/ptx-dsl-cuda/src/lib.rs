@@ -1,0 +1,22 @@
+//! Runs kernels of `ptx-dsl` on a GPU: the same call as on a host, with the same arguments.
+//!
+//! A [`Gpu`] is a [`Device`](ptx_dsl_runtime::Device), so `kernel.launch(&gpu, launch, args)` does there what
+//! `kernel.launch(&host, launch, args)` does on a host. The CUDA driver is loaded when the program first asks for a GPU; nothing here
+//! needs CUDA to build. `docs/gpu.md` has the promises of this crate and their limits.
+#![allow(unsafe_code)]
+
+mod arguments;
+mod buffer;
+mod calls;
+mod checks;
+mod error;
+mod explain;
+mod gpu;
+mod launch;
+mod module;
+mod tensor_map;
+
+pub use checks::supported_ptx;
+pub use error::{GpuError, JitLine};
+pub use gpu::{Gpu, Properties};
+pub use module::{LimitedBy, Prepared};
