@@ -9,7 +9,7 @@ use crate::kernel::flow::Next;
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
-use crate::machine::polling;
+use crate::machine::polling::{self, idle};
 use crate::machine::schedule::Choice;
 use crate::machine::team::Verdict;
 use crate::observe::monitor::{Event, Sync};
@@ -58,7 +58,7 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
         for i in 1..=n {
             let slot = (last + i) % n;
             wake(x, slot);
-            if x.can_run(slot) || x.async_ops.any(slot) {
+            if idle::can_run(x, slot) || x.async_ops.any(slot) {
                 turn.push(slot);
                 if x.scheduling.always_first {
                     break;
@@ -76,7 +76,7 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
             continue;
         }
         last = turn[x.scheduling.choose(Choice::Cluster, turn.len())];
-        if !x.can_run(last) {
+        if !idle::can_run(x, last) {
             // no thread of the cluster can run: its next asynchronous operation cannot complete any later
             x.deliver_to(last)?;
         } else {
@@ -172,6 +172,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         if x.scheduling.polling.is_some() {
             polling::watch(body, x);
         }
+        idle::begin_turn(x);
         x.scheduling.begin_turn(diverged);
         x.step.clear();
         x.fragments.clear();
@@ -187,7 +188,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         match next {
             Next::Go(pc) => {
                 let c = Cohort { pc, ..x.cur };
-                x.note_poll(body, &c, before);
+                idle::end_turn(body, x, &c, before);
                 // a fragment runs one region: other warps, which run many, come after an epoch, or if all fragments poll
                 let s = &x.scheduling;
                 let in_turn = diverged && s.always_first && s.time() - began < EPOCH.into();
@@ -199,8 +200,12 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
                     began = x.scheduling.time();
                 }
             }
-            Next::Split => split(x)?,
+            Next::Split => {
+                idle::forget_current(x);
+                split(x)?;
+            }
             Next::Exit => {
+                idle::forget_current(x);
                 if exit(x)? {
                     if x.scheduling.time() < end
                         && let Some(n) = x.claim_next()
@@ -282,9 +287,9 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
 
 /// Chooses a ready cohort of the current cluster that does not wait for a change, if there is one.
 fn pick_of_some(x: &mut Ctx<'_>) -> Option<usize> {
-    let (slot, progress) = (x.residents.slot, x.scheduling.progress);
-    let ready = x.residents.clusters[slot].ready.iter().enumerate();
-    let able: Vec<usize> = ready.filter(|(_, c)| !x.scheduling.idle.waits(slot, c, progress)).map(|(i, _)| i).collect();
+    let slot = x.residents.slot;
+    let ready: Vec<Cohort> = x.residents.clusters[slot].ready.iter().copied().collect();
+    let able: Vec<usize> = (0..ready.len()).filter(|i| !idle::waits_for_change(x, slot, &ready[*i])).collect();
     let i = x.scheduling.choose(Choice::Cohort, able.len());
     able.get(i).copied()
 }

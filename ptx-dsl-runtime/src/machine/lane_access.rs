@@ -137,7 +137,7 @@ impl Ctx<'_> {
     }
 
     #[inline(always)]
-    fn load(&self, place: Place, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], FaultKind> {
+    pub(crate) fn load(&self, place: Place, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], FaultKind> {
         let (memory, offset, space): (&[u8], u64, _) = match place {
             Place::Global { segment, offset } => return self.memory.global.load(segment, offset, addr, bytes),
             Place::Shared { rank, offset } => (self.window(rank)?, offset as u64, "shared"),

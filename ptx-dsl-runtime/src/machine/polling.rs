@@ -6,6 +6,7 @@
 
 pub(crate) mod idle;
 pub(crate) mod seen;
+pub(crate) mod touched;
 mod values;
 
 use crate::fault::words::{at, id};

@@ -6,6 +6,7 @@ use crate::machine::grid::Grid;
 use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT};
 use crate::machine::polling::idle::{IdlePolls, Tests};
 use crate::machine::polling::seen::Polling;
+use crate::machine::polling::touched::Touched;
 use crate::machine::schedule::{Choice, Scheduler};
 use crate::machine::steps::{Note, Process, Steps};
 use crate::machine::team::Team;
@@ -67,8 +68,10 @@ pub(crate) struct Scheduling<'a> {
     pub polling: Option<Polling>,
     /// The cohorts that poll and wait for a change, in a launch with a seed.
     pub idle: IdlePolls,
+    /// With a seed: what the turn of a cohort that polls accesses.
+    pub touched: Touched,
     /// Regions that begin with a test, which the running cohort has come to in its turn.
-    tests: Tests,
+    pub tests: Tests,
     /// The step budget.
     limit: u64,
     /// The user has not set it.
@@ -113,6 +116,7 @@ impl<'a> Scheduling<'a> {
             probing: false,
             polling: None,
             idle: IdlePolls::default(),
+            touched: Touched::default(),
             tests: Tests::default(),
             limit: grid.limits.steps.unwrap_or(DEFAULT_STEP_LIMIT),
             has_default_budget: grid.limits.steps.is_none(),

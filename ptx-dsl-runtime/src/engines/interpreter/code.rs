@@ -49,7 +49,7 @@ pub(super) struct Region {
     pub registers: KindSet,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block>,
-    /// The extra work of the body beyond one unit for each instruction, in instructions: atomic operations take longer.
+    /// The time that it takes a warp, in instructions: an atomic operation counts for many.
     pub work: u64,
 }
 
@@ -244,7 +244,8 @@ impl Decoder<'_> {
         });
         let registers = KindSet::of(used);
         let body = region.body.iter().map(|i| self.instr(i)).collect();
-        let work = region.instructions().filter(|i| is_atomic(i)).count() as u64 * ATOMIC;
+        let atomic = region.instructions().filter(|i| is_atomic(i)).count() as u64;
+        let work = region.body.len() as u64 + 1 + atomic * ATOMIC;
         Region { end: End::of(&region.end), body, registers, block, work }
     }
 

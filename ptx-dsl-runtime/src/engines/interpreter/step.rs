@@ -12,6 +12,7 @@ use super::code::{Code, End};
 use super::plan::{self, Plans};
 use super::registers::Registers;
 use super::runner::{Masks, Runner, runs_apart};
+use super::touched::{Touches, note_touched};
 use super::visible::Begin;
 use crate::fault::Fault;
 use crate::kernel::flow::{Next, Pc};
@@ -30,12 +31,15 @@ pub(super) struct Stepper {
     sides: [Masks; 2],
     /// The kind of operation with which each region begins; for schedules with a seed.
     begins: Arc<[Begin]>,
+    /// By region, with a seed: what it accesses, once somebody has asked.
+    touches: Vec<Option<Touches>>,
 }
 
 impl Stepper {
     pub fn new(regions: usize, begins: Arc<[Begin]>) -> Self {
+        let touches = begins.iter().map(|_| None).collect();
         let plans = (0..regions).map(|_| Plans::new()).collect();
-        Stepper { groups: Vec::new(), plans, sides: [[0; 32]; 2], begins }
+        Stepper { groups: Vec::new(), plans, sides: [[0; 32]; 2], begins, touches }
     }
 }
 
@@ -63,6 +67,7 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
             in_group: false,
             sides: &mut stepper.sides,
             begins: &stepper.begins,
+            touches: &mut stepper.touches,
         };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
@@ -91,6 +96,7 @@ struct Step<'s, 'a> {
     /// The lanes that jump at a branch, and those that do not.
     sides: &'s mut [Masks; 2],
     begins: &'s [Begin],
+    touches: &'s mut [Option<Touches>],
 }
 
 impl Step<'_, '_> {
@@ -124,19 +130,31 @@ impl Step<'_, '_> {
     #[inline(always)]
     fn begin(&mut self, pc: Pc) -> Done {
         let warps = self.r.warps;
-        let (length, work) =
-            self.code.regions.get(usize::from(pc)).map_or((0, 0), |region| (region.body.len() + 1, region.work));
-        self.r.x.scheduling.endless.instructions += length as u64 * warps;
-        self.r.x.scheduling.endless.work += work * warps;
+        let work = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.work);
+        self.r.x.scheduling.endless.instructions += work * warps;
         self.r.x.turn_of(pc, warps)?;
-        match self.begins.get(usize::from(pc)) {
-            None | Some(Begin::Hidden) => {}
-            Some(begin) => self.r.x.scheduling.comes_to_visible(pc, *begin == Begin::Test),
+        if !self.begins.is_empty() {
+            self.begin_scheduled(pc);
         }
         if self.r.x.monitor.wants().events {
             self.tell_region(pc);
         }
         Ok(())
+    }
+
+    /// Tells the schedule of the region, and notes what it accesses, in a launch with a seed.
+    #[inline(never)]
+    fn begin_scheduled(&mut self, pc: Pc) {
+        match self.begins.get(usize::from(pc)) {
+            None | Some(Begin::Hidden) => {}
+            Some(begin) => self.r.x.scheduling.comes_to_visible(pc, *begin == Begin::Test),
+        }
+        if self.r.x.scheduling.touched.is_noted()
+            && let Some(region) = self.code.image.regions.get(usize::from(pc))
+        {
+            let touches = self.touches[usize::from(pc)].get_or_insert_with(|| Touches::of(&self.code.image, region));
+            note_touched(&mut self.r, touches);
+        }
     }
 
     /// Tells the monitor of the region, if there is one.

@@ -71,7 +71,7 @@ impl Ctx<'_> {
     }
 
     /// The model of weak memory, if memory is weak.
-    pub(super) fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
+    pub(crate) fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
         self.monitor.get()?.weak()
     }
 

@@ -23,7 +23,7 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, decisions) = match self {
             Schedule::Seed(seed) => return write!(f, "seed{seed}"),
-            Schedule::Turns(decisions) => ("t2", decisions),
+            Schedule::Turns(decisions) => ("t3", decisions),
             Schedule::Steps(decisions) => ("s1", decisions),
         };
         let mut text = kind.to_owned();
@@ -53,7 +53,7 @@ pub enum ScheduleError {
     #[error("`{0}` is not a seed")]
     Seed(String),
     /// The format is not known.
-    #[error("it begins with none of `s1`, `t2` and `seed`: another version may have made it")]
+    #[error("it begins with none of `s1`, `t3` and `seed`: another version may have made it")]
     Format,
     /// The checksum is missing.
     #[error("its end is missing")]
@@ -76,7 +76,7 @@ impl FromStr for Schedule {
         }
         let steps = match text.split('_').next() {
             Some("s1") => true,
-            Some("t2") => false,
+            Some("t3") => false,
             _ => return Err(ScheduleError::Format),
         };
         let (body, sum) = text.rsplit_once('_').ok_or(ScheduleError::End)?;

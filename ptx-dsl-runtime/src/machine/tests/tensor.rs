@@ -507,10 +507,10 @@ fn exploring_finds_the_hang_and_a_seed_that_repeats_it() {
     assert!(replay.contains("`Host::new().seed(0)`"), "{replay}");
     // all turns have the usual length, and CTA 1 waits in its first one
     assert_eq!(fault.schedule, [0, 0, 0, 0, 3]);
-    assert!(replay.contains("the shorter `Host::new().schedule(\"t2_4.3_8cd\")?`"), "{replay}");
+    assert!(replay.contains("the shorter `Host::new().schedule(\"t3_4.3_88f\")?`"), "{replay}");
     let host = Host::new();
     for host in
-        [host.clone().seed(0), host.clone().replay(fault.schedule.clone()), host.schedule("t2_4.3_8cd").unwrap()]
+        [host.clone().seed(0), host.clone().replay(fault.schedule.clone()), host.schedule("t3_4.3_88f").unwrap()]
     {
         assert!(matches!(kind(run::<MayHang>(&host, launch(), &mut [0])), FaultKind::Deadlock { .. }));
     }

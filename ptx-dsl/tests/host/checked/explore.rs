@@ -314,7 +314,7 @@ fn seeds_find_a_lost_update() {
     let checked = fault(Host::checked().explore(64).run(|host| update(&kernel, host)));
     assert_eq!((&plain.kind, &plain.schedule), (&FaultKind::Trap, &checked.schedule), "{plain}\n{checked}");
     let text = ptx_dsl::explore::Schedule::Turns(plain.schedule).to_string();
-    assert!(text.starts_with("t2_"), "{text}");
+    assert!(text.starts_with("t3_"), "{text}");
     let again = update(&kernel, &Host::new().schedule(&text).unwrap()).unwrap_err();
     assert_eq!(again.fault().map(|f| &f.kind), Some(&FaultKind::Trap));
     // each seed has the same turns on both hosts

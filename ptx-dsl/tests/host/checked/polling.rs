@@ -122,6 +122,83 @@ fn polls_take_few_turns_with_a_seed() {
     }
 }
 
+/// The turns of a launch on a host with each of these seeds; `right` sees memory at its end.
+#[track_caller]
+fn turns<M>(host: impl Fn(u64) -> Host<M>, launch: &Launch, body: &str, right: impl Fn(&[u32]) -> bool) -> Vec<u64> {
+    let kernel = module(body).kernel("k").unwrap().clone();
+    let of_seed = |seed| {
+        let mut a = [0u32; 64];
+        let report = kernel.launch_raw(&host(seed), launch.clone(), &mut [(&mut a[..]).into()]).unwrap();
+        assert!(right(&a), "seed {seed}: {a:?}");
+        report.turns
+    };
+    (0..16).map(of_seed).collect()
+}
+
+/// With a seed a loop waits until what it reads changes, not until anything does.
+#[test]
+fn polls_wait_for_the_place_that_they_read() {
+    // the last CTA stores elsewhere for long before it sets the flag
+    let body = format!(
+        "setp.ne.u32 %q, %c, 7; @%q bra poll;\n mov.u32 %r2, 0;\n\
+         work: add.u32 %r2, %r2, 1; st.relaxed.gpu.global.u32 [%a+8], %r2; setp.lt.u32 %q, %r2, 2000; @%q bra work;\n\
+         st.release.gpu.global.u32 [%a+4], 1; bra done;\n {LOAD}\n done:"
+    );
+    let all = turns(|seed| Host::new().seed(seed), &Launch::grid(8).block(64), &body, |a| a[2] == 2000);
+    // those of the loop that stores, of two warps
+    assert!(all.iter().all(|n| (8000..8300).contains(n)), "{all:?}");
+    // an mbarrier object that is tested, and a lock that another warp holds
+    let tests = [
+        ("mbarrier.test_wait.parity.shared.b64 %q, [bar], 0; @!%q bra poll;", "mbarrier.arrive.shared.b64 _, [bar];"),
+        (
+            "atom.cas.acquire.gpu.global.b32 %r1, [%a+4], 0, 1; setp.ne.u32 %q, %r1, 0; @%q bra poll; st.release.gpu.global.u32 [%a+4], 0;",
+            "st.release.gpu.global.u32 [%a+4], 0;",
+        ),
+    ];
+    for (test, end) in tests {
+        let body = format!(
+            "@%p mbarrier.init.shared.b64 [bar], 1;\n @%p st.global.u32 [%a+4], 1;\n bar.sync 0;\n\
+             setp.ge.u32 %q, %t, 32; @%q bra others;\n mov.u32 %r2, 0;\n\
+             work: add.u32 %r2, %r2, 1; @%p st.relaxed.gpu.global.u32 [%a+8], %r2; setp.lt.u32 %q, %r2, 2000; @%q bra work;\n\
+             @%p {end} bra done;\n others: setp.ne.u32 %q, %t, 32; @%q bra done;\n poll: {test}\n done:"
+        );
+        let all = turns(|seed| Host::new().seed(seed), &Launch::grid(1).block(64), &body, |a| a[2] == 2000);
+        assert!(all.iter().all(|n| (4000..4150).contains(n)), "{test} {all:?}");
+    }
+}
+
+/// A scan whose CTAs each look back at all before them, a warp at a time.
+#[test]
+fn a_look_back_takes_few_turns_with_a_seed() {
+    let body = "@%p atom.relaxed.gpu.global.add.u32 %r0, [%a+128], 1;\n @%p st.shared.u32 [bar], %r0;\n bar.sync 0;\n\
+        ld.shared.u32 %c, [bar];\n mov.u32 %r2, 0;\n\
+        work: add.u32 %r2, %r2, 1; @%p red.relaxed.gpu.global.add.u32 [%a+192], 1; setp.lt.u32 %q, %r2, 50; @%q bra work;\n\
+        setp.ge.u32 %q, %t, 32; @%q bra done;\n\
+        sub.u32 %r4, %c, %t; add.s32 %r4, %r4, -1; mul.wide.s32 %d0, %r4, 4; add.u64 %d1, %a, %d0; setp.lt.u32 %p, %t, %c;\n\
+        look: mov.u32 %r5, 1; @%p ld.acquire.gpu.global.u32 %r5, [%d1]; setp.eq.u32 %q, %r5, 0;\n\
+        vote.sync.any.pred %q, %q, -1; @%q bra look;\n\
+        selp.u32 %r6, 1, 0, %p; redux.sync.add.u32 %r7, %r6, -1; add.u32 %r7, %r7, 1;\n\
+        mul.wide.u32 %d0, %c, 4; add.u64 %d1, %a, %d0; setp.eq.u32 %p, %t, 0; @%p st.release.gpu.global.u32 [%d1], %r7;\n done:";
+    let right = |a: &[u32]| (1..=16).eq(a[..16].iter().copied()) && a[48] == 16 * 50;
+    let launch = Launch::grid(16).block(64);
+    let plain = turns(|seed| Host::new().seed(seed), &launch, body, right);
+    assert!(plain.iter().all(|n| *n < 5000), "{plain:?}");
+    assert_eq!(turns(|seed| Host::checked().seed(seed), &launch, body, right), plain, "the same decisions");
+}
+
+/// A loop that polls and stores: what others write there is a change too.
+#[test]
+fn a_loop_that_polls_stores_again_what_another_thread_has_overwritten() {
+    let body = "setp.ne.u32 %p, %c, 0; @%p bra other;\n\
+        poll: st.volatile.global.u32 [%a+8], 5; ld.volatile.global.u32 %r1, [%a+4]; setp.eq.u32 %q, %r1, 0; @%q bra poll; bra done;\n\
+        other: mov.u32 %r2, 0;\n\
+        again: st.volatile.global.u32 [%a+8], %r2;\n\
+        wait: ld.volatile.global.u32 %r1, [%a+8]; setp.ne.u32 %q, %r1, 5; @%q bra wait;\n\
+        add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 5; @%q bra again; st.volatile.global.u32 [%a+4], 1;\n done:";
+    let all = turns(|seed| Host::new().seed(seed), &Launch::grid(2).block(1), body, |a| a[2] == 5);
+    assert!(all.iter().all(|n| *n < 150), "{all:?}");
+}
+
 #[test]
 fn a_loop_that_reads_nothing_has_a_place() {
     for (body, statement) in
