@@ -1,4 +1,4 @@
-//! Who watches a launch: monitors, the checked host, timelines, and the exploration of schedules.
+//! The observers of a launch: monitors, the checked host, timelines, and the exploration of schedules.
 
 pub mod checked;
 pub(crate) mod explore;

@@ -131,7 +131,7 @@ pub use ptx_dsl_isa::meaning::order::{Order, Scope, Sem};
 pub use sync::Sync;
 pub use tensor::{TensorAccess, TensorArea, TensorBy};
 
-/// Who makes an access.
+/// The agent that makes an access.
 ///
 /// [Example](crate::observe::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +166,7 @@ pub enum Agent {
     Tensor(u64),
 }
 
-/// What a wait for the groups of a thread is for.
+/// The event that a wait for the groups of a thread is for.
 ///
 /// [Example](crate::observe::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +176,7 @@ pub enum Groups {
     Cp,
     /// `cp.async.bulk.wait_group`
     Bulk,
-    /// The same with `.read`.
+    /// Completion of the reads of bulk groups: `.read`.
     BulkReads,
     /// `wgmma.wait_group`
     Warpgroup,
@@ -188,7 +188,7 @@ pub enum Groups {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Access {
-    /// What it touches.
+    /// The place of the access.
     pub place: Place,
     /// Address as the instruction gave it.
     pub addr: u64,
@@ -198,17 +198,17 @@ pub struct Access {
     pub write: bool,
     /// A store of the value that is already there.
     pub same: bool,
-    /// By the thread itself, or for it.
+    /// The agent that makes the access: the thread itself, or an operation that it has started.
     pub by: By,
     /// Through which proxy.
     pub proxy: Proxy,
-    /// How it orders other accesses. An atomic operation is a load, then a store.
+    /// The memory order of the access. An atomic operation is a load, then a store.
     pub order: Order,
     /// The thread.
     pub who: Who,
 }
 
-/// Which threads, and where.
+/// The threads of an event, and their place.
 ///
 /// [Example](crate::observe::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -226,32 +226,32 @@ pub struct Who {
     pub lanes: u32,
 }
 
-/// What becomes of a launch after a monitor has returned `Err`.
+/// The consequence of a fault for the launch, after a monitor has returned `Err`.
 ///
 /// [Example](crate::observe::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// It ends with this fault.
+    /// The launch ends with this fault.
     Ends,
-    /// It goes on, and fails at its end with this fault among others ([`Fault::others`](crate::fault::Fault::others)).
+    /// The launch goes on, and fails at its end with this fault among others ([`Fault::others`](crate::fault::Fault::others)).
     Reported,
-    /// It goes on; the same was reported before.
+    /// The launch goes on; the same finding was reported before.
     Known,
-    /// It goes on; the finding with this number, counted from 0, was about the same statements in the source, of which a repetition has made
-    /// several. It counts these ([`Fault::alike`](crate::fault::Fault::alike)).
+    /// The launch goes on; the finding with this number, counted from 0, was about the same statements in the source, of which a
+    /// repetition has made several. It counts these ([`Fault::alike`](crate::fault::Fault::alike)).
     Alike(usize),
 }
 
-/// Where the lanes of [`Access::who`] access memory, if one statement does so in several lanes.
+/// The offsets at which the lanes of [`Access::who`] access memory, if one statement does so in several lanes.
 #[derive(Debug, Clone, Copy)]
 pub enum Offsets<'a> {
     /// The lanes are neighbours. From lane to lane: the size of an access, or 0.
     Row {
-        /// In bytes.
+        /// The stride in bytes.
         step: u32,
     },
-    /// By lane, in one memory: that of [`Access::place`].
+    /// The offset of each lane, in one memory: that of [`Access::place`].
     Lanes(&'a [u64; 32]),
 }
 
@@ -273,7 +273,7 @@ impl Offsets<'_> {
     }
 }
 
-/// What a monitor wants to see, and how warps then run.
+/// The events that a monitor wants to see, and how warps then run.
 ///
 /// ```
 /// # use ptx_dsl_runtime as ptx_dsl;
@@ -289,14 +289,14 @@ pub struct Wants {
     /// Each warp runs a region by itself: the monitor sees the accesses of one warp until it waits or its region ends, then those of the
     /// next. Else the warps of a CTA may run each instruction together, which takes less time. By default true.
     pub apart: bool,
-    /// It is told of loads from buffers that the kernel cannot write. By default true.
+    /// Whether the monitor sees loads from buffers that the kernel cannot write. By default true.
     pub read_only: bool,
     /// The machine tells it [`Event`]s. This costs time. By default false.
     pub events: bool,
 }
 
 impl Wants {
-    /// Without a monitor.
+    /// The wants of a launch without a monitor.
     pub(crate) const NOTHING: Wants = Wants { per_thread: true, apart: false, read_only: false, events: false };
 }
 
@@ -310,11 +310,11 @@ impl Default for Wants {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Off;
 
-/// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
+/// An observer of a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
 ///
 /// A host with a monitor interprets all kernels.
 pub trait Monitor: 'static {
-    /// What it wants to see, which does not change.
+    /// The events that the monitor wants to see, which do not change.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -339,7 +339,7 @@ pub trait Monitor: 'static {
     fn tensor(&mut self, _: &TensorAccess<'_>, _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// What becomes of the launch after this fault of a thread?
+    /// The consequence of this fault of a thread for the launch.
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {
         Finding::Ends
     }

@@ -26,7 +26,7 @@ pub(crate) enum LastWrite {
     Unknown,
     /// No thread of the launch has written there.
     Nobody,
-    /// This thread has written there.
+    /// A store of this writer.
     By(Writer),
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Writer {
     pub thread: ThreadId,
 }
 
-/// Where neighbouring warps access memory, each of them with all lanes: pieces of neighbouring lanes.
+/// The pieces of memory that neighbouring warps access, each of them with all lanes: pieces of neighbouring lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pieces {
     /// The number of pieces.
@@ -52,29 +52,29 @@ pub(crate) struct Pieces {
     pub distance: i64,
 }
 
-/// What a word of Tensor Memory holds.
+/// The state of a word of Tensor Memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TensorWord {
     /// A value.
     Written,
-    /// What nothing has written.
+    /// Unwritten words.
     Unwritten,
-    /// What nothing has written, with sums of `tcgen05.mma` that read D.
+    /// Unwritten words onto which `tcgen05.mma` has accumulated.
     OnlyAdded,
 }
 
-/// What a probe wants to see beyond what [`Wants`](crate::observe::monitor::Wants) says.
+/// The needs of a probe beyond [`Wants`](crate::observe::monitor::Wants).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Needs {
-    /// It is told which variable each statement accesses.
+    /// Whether the probe sees the variable that each statement accesses.
     pub variables: bool,
-    /// It is told of a barrier of all threads of a CTA once, and need not see the end of a cluster of one CTA.
+    /// Whether the probe sees a barrier of all threads of a CTA once, and need not see the end of a cluster of one CTA.
     pub barriers: bool,
 }
 
-/// What watches a launch, as the machine sees it.
+/// An observer of a launch, as the machine sees it.
 pub(crate) trait Probe: Monitor {
-    /// What the probe wants to see, which does not change.
+    /// The needs of the probe, which do not change.
     fn needs(&self) -> Needs {
         Needs::default()
     }

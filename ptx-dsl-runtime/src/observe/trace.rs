@@ -39,7 +39,7 @@ type Object = (u32, u32, u32);
 /// Draws a [`Timeline`] of a launch.
 #[derive(Debug, Default)]
 pub struct Tracer {
-    /// Where the timeline goes when the launch ends.
+    /// The destination of the timeline when the launch ends.
     result: Arc<Mutex<Timeline>>,
     timeline: Timeline,
     tracks: Tracks,
@@ -52,7 +52,7 @@ pub struct Tracer {
     in_flight: HashMap<u64, InFlight>,
     /// The slice of the current phase, and the number of phases before it.
     phases: HashMap<Object, (usize, u64)>,
-    /// By slot: the slices of its CTAs.
+    /// The slices of the CTAs of each slot.
     ctas: HashMap<u32, Vec<usize>>,
 }
 

@@ -167,7 +167,7 @@ fn extended(shape: (u32, u32), line: Line, signed: bool) -> Option<Line> {
     Some((base as u64, i64::from(line.1 as i32), i64::from(line.2 as i32)))
 }
 
-/// How far the values of all threads are below and above the base.
+/// The distances of the lowest and the highest value of all threads from the base.
 #[inline(always)]
 fn extent((nx, ny): (u32, u32), x: i64, y: i64) -> Option<(i64, i64)> {
     let (dx, dy) = (x.checked_mul(i64::from(nx - 1))?, y.checked_mul(i64::from(ny - 1))?);

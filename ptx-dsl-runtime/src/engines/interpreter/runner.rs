@@ -77,7 +77,7 @@ pub(super) struct Runner<'s, 'a> {
     threads: Option<usize>,
 }
 
-/// Does each warp run a region by itself? So that a monitor and a schedule see the warps one after the other; else they run each
+/// Whether each warp runs a region separately, so that a monitor and a schedule see the warps one after the other. Otherwise they run each
 /// instruction together.
 pub(super) fn runs_apart(x: &Ctx<'_>) -> bool {
     x.monitor.wants().apart || !x.scheduling.always_first
@@ -145,7 +145,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    /// An instruction without a guard follows.
+    /// Prepares for an instruction without a guard.
     #[inline(always)]
     pub fn unguarded(&mut self) {
         if self.guarded {

@@ -17,15 +17,15 @@ use std::collections::{HashMap, HashSet};
 /// A step of the schedule that runs, and what has been tried in its place.
 #[derive(Debug, Default)]
 struct Node {
-    /// Who could make it.
+    /// The processes that could make the step.
     able: Vec<Process>,
     process: Process,
-    /// Its choices, each with the number of alternatives.
+    /// The choices of the step, each with the number of alternatives.
     choices: Vec<(Choice, usize, usize)>,
     made: Made,
-    /// What this process does here with the choices that have been tried.
+    /// The effects of this process at this point, for the choices that have been tried.
     tried: Vec<Effect>,
-    /// By index of a process: the steps that come before this one, as the number of the last of them plus 1.
+    /// The vector clock of the step: for each process, the number of its last step that happens before this one, plus 1.
     clock: Vec<usize>,
     /// The launch of the run to which it belongs.
     launch: usize,
@@ -60,7 +60,7 @@ pub(crate) struct Exhaustive {
     failed_test: Option<u32>,
     /// A run did not repeat what another one did.
     differs: bool,
-    /// All that can be reached from here has been explored: the run goes on, and counts for nothing.
+    /// Whether all states that can be reached from here have been explored: the run goes on, and counts for nothing.
     redundant: bool,
 }
 

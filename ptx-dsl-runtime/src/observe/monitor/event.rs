@@ -1,4 +1,4 @@
-//! What a launch does, in the order in which it happens, for monitors that want more than accesses.
+//! The events of a launch, in the order in which they happen, for monitors that want more than accesses.
 
 use crate::kernel::flow::Wait;
 use crate::observe::monitor::Who;
@@ -11,7 +11,7 @@ use crate::observe::monitor::Who;
 pub enum Event<'e> {
     /// A cluster starts.
     ClusterStarts {
-        /// Its slot among the resident ones.
+        /// The slot of the cluster among the resident ones.
         slot: u32,
         /// `%clusterid`
         id: [u32; 3],
@@ -20,7 +20,7 @@ pub enum Event<'e> {
     },
     /// All threads of a cluster have ended.
     ClusterEnds {
-        /// Its slot.
+        /// The slot of the cluster.
         slot: u32,
     },
     /// A pending cluster is cancelled, or none is left (`clusterlaunchcontrol.try_cancel`).
@@ -34,15 +34,15 @@ pub enum Event<'e> {
     Runs {
         /// The first warp, and the lanes of each. There is no statement.
         who: Who,
-        /// Their number.
+        /// The number of warps.
         warps: u32,
     },
-    /// They run this region next. `who` and `warps` are those of this region: warps and lanes may have parted.
+    /// Warps run this region next. `who` and `warps` are those of this region: warps and lanes may have diverged.
     Region {
         /// The first warp, and the lanes of the first. The statement is the first one that has a number: those that only compute
         /// have none, and without any it is `u32::MAX`.
         who: Who,
-        /// Their number.
+        /// The number of warps.
         warps: u32,
         /// The label of the region, or what it starts with.
         name: &'e str,
@@ -53,34 +53,34 @@ pub enum Event<'e> {
     Waits {
         /// The first warp, and the lanes of each.
         who: Who,
-        /// Their number.
+        /// The number of warps.
         warps: u32,
-        /// What they wait for.
+        /// The condition that they wait for.
         wait: &'e Wait,
-        /// The same in words, with what is missing now.
+        /// The condition in words, with what is missing now.
         reason: &'e str,
     },
-    /// They go on.
+    /// Waiting warps go on.
     Resumes {
-        /// As in [`Event::Waits`], without the statement.
+        /// The threads, as in [`Event::Waits`], without the statement.
         who: Who,
-        /// Their number.
+        /// The number of warps.
         warps: u32,
         /// `try_wait` returns false.
         timed_out: bool,
     },
     /// An asynchronous operation starts. `who.site` is the statement.
     Issues {
-        /// Its number.
+        /// The number of the operation.
         id: u64,
         /// The thread.
         who: Who,
         /// The mbarrier object on which it arrives when it completes: CTA rank and offset.
         mbarrier: Option<(u32, u32)>,
     },
-    /// It completes. What it does to an mbarrier object follows.
+    /// An asynchronous operation completes. Its effect on an mbarrier object follows.
     Completes {
-        /// Its number.
+        /// The number of the operation.
         id: u64,
     },
     /// A phase of an mbarrier object completes.
@@ -96,7 +96,7 @@ pub enum Event<'e> {
     },
     /// The launch is over.
     Ends {
-        /// With a fault.
+        /// Whether the launch ends with a fault.
         failed: bool,
     },
 }

@@ -9,26 +9,26 @@ use crate::numerics::qual::{Q, q};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Proxy {
-    /// That of ordinary loads and stores.
+    /// The proxy of ordinary loads and stores.
     #[default]
     Generic,
-    /// That of bulk copies, of `wgmma` and `tcgen05`, and of responses of cluster launch control.
+    /// The proxy of bulk copies, of `wgmma` and `tcgen05`, and of responses of cluster launch control.
     Async,
-    /// That in which a tensor copy reads its tensor map.
+    /// The proxy in which a tensor copy reads its tensor map.
     Tensormap,
 }
 
-/// Which accesses a proxy fence orders.
+/// The accesses that a proxy fence orders.
 ///
 /// [Example](crate::observe::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProxyFence {
-    /// Those of the generic and the async proxy to shared or global memory, or both.
+    /// Accesses of the generic and the async proxy to shared or global memory, or both.
     Async {
-        /// Those to shared memory.
+        /// Whether accesses to shared memory are ordered.
         shared: bool,
-        /// Those to global memory.
+        /// Whether accesses to global memory are ordered.
         global: bool,
     },
     /// Stores to a tensor map, for whoever acquires it.
@@ -37,14 +37,14 @@ pub enum ProxyFence {
     TensormapAcquire,
     /// Accesses of the generic proxy to shared memory, for whoever acquires them.
     AsyncRelease,
-    /// What was released to the async proxy.
+    /// Accesses that were released to the async proxy.
     AsyncAcquire,
     /// `mbarrier.init`, for the threads of the cluster. No proxy fence, but as restricted.
     MbarrierInit,
 }
 
 impl ProxyFence {
-    /// That of an instruction.
+    /// The proxy fence that an instruction is.
     pub(crate) fn of(q: Q) -> Option<ProxyFence> {
         let shared = q.has(q::shared_cta) || q.has(q::shared_cluster);
         if q.has(q::tensormap_generic) {

@@ -51,7 +51,7 @@ pub enum Sync {
         rank: u32,
         /// The place in its shared memory
         offset: u32,
-        /// Its current phase counts the operation, or the copy that the thread is about to start
+        /// Whether the current phase counts the operation, or the copy that the thread is about to start
         counts: bool,
     },
     /// A phase of an mbarrier object is complete.
@@ -67,14 +67,14 @@ pub enum Sync {
         rank: u32,
         /// The place in its shared memory
         offset: u32,
-        /// How many
+        /// The number of bytes
         bytes: u32,
     },
     /// `barrier`, `bar`: arrives, and waits or not.
     Barrier {
         /// The number of the barrier
         id: u32,
-        /// Not only `bar.arrive`
+        /// Whether the thread waits, as it does not at `bar.arrive`
         waits: bool,
     },
     /// All threads of this barrier have arrived.
@@ -86,7 +86,7 @@ pub enum Sync {
     Warp {
         /// The lanes of the member mask
         members: u32,
-        /// Or else goes on
+        /// Whether the thread goes on after the arrival
         arrives: bool,
     },
     /// `barrier.cluster.arrive`
@@ -107,7 +107,7 @@ pub enum Sync {
         rank: u32,
         /// The place in its shared memory
         offset: u32,
-        /// How many
+        /// The number of bytes
         bytes: u32,
     },
     /// The asynchronous copy with this number is complete, and this mbarrier object is about to observe it.
@@ -132,7 +132,7 @@ pub enum Sync {
     Commit {
         /// The number of the commit of its thread
         commit: u64,
-        /// How many objects it arrives on
+        /// The number of objects that the commit arrives on
         arrivals: u32,
     },
     /// The `tcgen05` operations before the commit with this number are complete, and this mbarrier object is about to observe it.
@@ -158,7 +158,7 @@ pub enum Sync {
     },
     /// The groups before this one are complete.
     Groups {
-        /// Which groups
+        /// The groups that the wait is for
         of: Groups,
         /// The first group that may be incomplete
         before: u64,

@@ -15,11 +15,12 @@ pub struct TensorArea {
     pub lanes: Range<usize>,
     /// Columns.
     pub columns: Range<usize>,
-    /// What an operation has there: `D`, `A`, `the scales of A`, `the scales of B`, `the sparsity metadata`, `the lookup table`. Else empty.
+    /// The operand of an operation that the area holds: `D`, `A`, `the scales of A`, `the scales of B`, `the sparsity metadata`,
+    /// `the lookup table`. Else empty.
     pub operand: &'static str,
 }
 
-/// Who accesses Tensor Memory.
+/// The agent that accesses Tensor Memory.
 ///
 /// [Example](crate::observe::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +46,11 @@ pub enum TensorBy {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TensorAccess<'a> {
-    /// Who makes it.
+    /// The agent that makes the access.
     pub by: TensorBy,
-    /// What is read.
+    /// The areas that are read.
     pub reads: &'a [TensorArea],
-    /// What is written.
+    /// The areas that are written.
     pub writes: &'a [TensorArea],
     /// [`Host::tensor_fences`](crate::api::host::Host::tensor_fences)
     pub fences: bool,

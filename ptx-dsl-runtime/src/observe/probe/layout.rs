@@ -1,4 +1,4 @@
-//! How boxes and matrices lie in shared memory, for the checked host.
+//! The layouts of boxes and matrices in shared memory, for the checked host.
 
 use crate::fault::{FaultKind, MatrixBounds};
 use crate::memory::tensor_map;
@@ -11,28 +11,28 @@ use std::ops::Range;
 pub struct SharedBox {
     /// The CTA.
     pub rank: u32,
-    /// Where it begins.
+    /// The offset of the box.
     pub offset: u32,
     /// Bytes from one row to the next.
     pub pitch: u32,
     /// Rows along the innermost dimension.
     pub rows: u32,
-    /// How its rows are permuted.
+    /// The permutation of the rows.
     pub swizzle: tensor_map::Swizzle,
-    /// What its elements are.
+    /// The type of the elements.
     pub element: tensor_map::ElementType,
-    /// It has two dimensions or more, is not interleaved, and its pieces of 16 bytes stay whole.
+    /// Whether the box is a matrix: it has two dimensions or more, is not interleaved, and its pieces of 16 bytes stay whole.
     pub is_matrix: bool,
 }
 
 impl SharedBox {
-    /// Its bytes, from the first to the last.
+    /// The bytes of the box, from the first to the last.
     pub fn bytes(&self) -> Range<u32> {
         self.offset..self.offset.saturating_add(self.pitch.saturating_mul(self.rows))
     }
 }
 
-/// Whose descriptor it is.
+/// The instruction that a descriptor belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DescriptorOf {
     /// `wgmma.mma_async`
@@ -70,15 +70,15 @@ pub(crate) fn name_matrix(kind: FaultKind, matrices: impl IntoIterator<Item = Sh
 /// A matrix in shared memory that an operation reads with a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SharedMatrix {
-    /// Its name: `A`, `B`.
+    /// The name of the operand: `A`, `B`.
     pub operand: &'static str,
-    /// Whose descriptor.
+    /// The instruction that the descriptor belongs to.
     pub of: DescriptorOf,
-    /// Its elements.
+    /// The format of the elements.
     pub format: Option<Format>,
     /// The descriptor.
     pub descriptor: Shared,
-    /// Which dimension is contiguous.
+    /// The contiguous dimension.
     pub major: Major,
     /// Along the dimension that is not.
     pub lines: Range<u32>,

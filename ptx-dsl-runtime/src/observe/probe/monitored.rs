@@ -21,19 +21,19 @@ impl Monitored {
         Monitored { probe, wants, needs }
     }
 
-    /// Is there a probe?
+    /// Whether there is a probe.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         self.probe.is_some()
     }
 
-    /// What the probe wants to see.
+    /// The events that the probe wants to see.
     #[inline(always)]
     pub fn wants(&self) -> Wants {
         self.wants
     }
 
-    /// What the probe needs to see beyond that.
+    /// The needs of the probe beyond [`wants`](Self::wants).
     #[inline(always)]
     pub fn needs(&self) -> Needs {
         self.needs

@@ -8,8 +8,8 @@ pub type Bytes = [u64; 4];
 /// A probe that knows which stores a strong load may read from. The machine asks for loads and stores of one lane, after
 /// [`Monitor::memory`](crate::observe::monitor::Monitor::memory).
 pub trait WeakMemory {
-    /// How many stores a strong load may read from, or how many positions a strong store may take in coherence order. Memory has
-    /// `latest`.
+    /// The number of stores that a strong load may read from, or of positions that a strong store may take in coherence order.
+    /// Memory has `latest`.
     fn choices(&mut self, access: &Access, latest: Bytes) -> usize;
     /// The load reads from this store, 0 being the last in coherence order. Returns what it reads, and whether that was outdated.
     fn load(&mut self, access: &Access, choice: usize) -> (Bytes, bool);

@@ -6,12 +6,12 @@ use std::io;
 use std::path::Path;
 
 impl Timeline {
-    /// As JSON in the Trace Event format, which <https://ui.perfetto.dev> opens. A microsecond there is a turn.
+    /// The timeline as JSON in the Trace Event format, which <https://ui.perfetto.dev> opens. A microsecond there is a turn.
     pub fn to_json(&self) -> String {
         json::write(self)
     }
 
-    /// As a page of HTML that needs nothing else, to be looked at in a browser.
+    /// The timeline as a self-contained page of HTML for a browser.
     pub fn to_html(&self) -> String {
         html::write(self)
     }

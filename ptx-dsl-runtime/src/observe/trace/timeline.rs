@@ -5,7 +5,7 @@ pub(super) const TURN: u64 = 1000;
 /// Slices that are kept.
 const MOST: usize = 1_000_000;
 
-/// What a slice is.
+/// The kind of a slice.
 ///
 /// [Example](crate::observe::trace).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +29,11 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Track {
-    /// What it belongs to: a CTA of a resident cluster, or the grid.
+    /// The owner of the track: a CTA of a resident cluster, or the grid.
     pub process: String,
-    /// Its name.
+    /// The name of the track.
     pub name: String,
-    /// Its place among the tracks of the process.
+    /// The place of the track among those of the process.
     pub order: u64,
 }
 
@@ -45,15 +45,15 @@ pub struct Track {
 pub struct Slice {
     /// The index of its track.
     pub track: usize,
-    /// What it is.
+    /// The kind of the slice.
     pub kind: Kind,
-    /// In words.
+    /// The description of the slice.
     pub name: String,
-    /// When it starts.
+    /// The time at which the slice starts.
     pub from: u64,
-    /// When it ends.
+    /// The time at which the slice ends.
     pub to: u64,
-    /// More about it: names and values.
+    /// Further names and values.
     pub notes: Vec<(&'static str, String)>,
 }
 
@@ -65,13 +65,13 @@ pub struct Slice {
 pub struct Instant {
     /// The index of its track.
     pub track: usize,
-    /// In words.
+    /// The description of the instant.
     pub name: String,
-    /// When.
+    /// The time of the instant.
     pub at: u64,
 }
 
-/// From the end of an asynchronous operation to its arrival at an mbarrier object.
+/// An arrow from the end of an asynchronous operation to its arrival at an mbarrier object.
 ///
 /// [Example](crate::observe::trace).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,11 +79,11 @@ pub struct Instant {
 pub struct Arrow {
     /// The index of the slice of the operation.
     pub from: usize,
-    /// That of the arrival.
+    /// The slice of the arrival.
     pub to: usize,
 }
 
-/// What happened in a launch, and when.
+/// The events of a launch, and their times.
 ///
 /// [Example](crate::observe::trace).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -91,13 +91,13 @@ pub struct Arrow {
 pub struct Timeline {
     /// Name of the kernel.
     pub kernel: String,
-    /// In the order of their first slices.
+    /// The tracks, in the order of their first slices.
     pub tracks: Vec<Track>,
-    /// In the order of their starts.
+    /// The slices, in the order of their starts.
     pub slices: Vec<Slice>,
-    /// In order.
+    /// The instants, in the order of their times.
     pub instants: Vec<Instant>,
-    /// In order.
+    /// The arrows, in order.
     pub arrows: Vec<Arrow>,
     /// Slices that were too many to keep.
     pub dropped: u64,

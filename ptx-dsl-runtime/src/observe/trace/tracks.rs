@@ -6,7 +6,7 @@ use crate::kernel::variables::{Variables, mbarrier};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a track is for.
+/// The subject of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Grid,

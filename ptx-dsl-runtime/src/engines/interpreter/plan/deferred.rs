@@ -1,6 +1,6 @@
-//! Addresses that are not made: `base + offset + scale * index`, where all lanes have one base. If only accesses of the region read
-//! them, and neither base nor index changes before, the accesses compute them ([`Indexed`]), and the instructions that make them do
-//! not run. Where a plan is left, those run whose results are still to be read.
+//! Deferred address arithmetic: `base + offset + scale * index`, where all lanes have one base. If only accesses of the region read
+//! such an address, and neither base nor index changes before, the accesses compute it ([`Indexed`]), and the instructions that make it
+//! do not run. Where a plan is left, the deferred instructions run whose results are still to be read.
 //!
 //! An address may take the register of its index: as long as the instruction has not run, the register holds the index.
 
@@ -27,7 +27,7 @@ pub(super) struct Deferred {
 }
 
 impl Deferred {
-    /// The plan is left: instruction `next` runs now, and nothing before it.
+    /// Runs the deferred instruction where the plan is left before instruction `next`, if its result is still to be read.
     pub fn catch_up(&self, r: &mut Runner<'_, '_>, next: usize) {
         if self.at < next && next <= self.last {
             r.unguarded();
@@ -37,7 +37,7 @@ impl Deferred {
     }
 }
 
-/// A value: `scale * index + offset`, and a base.
+/// A linear value: `scale * index + offset`, and a base.
 #[derive(Clone, Copy)]
 struct Linear {
     index: Register,
@@ -48,28 +48,28 @@ struct Linear {
     bits: u8,
 }
 
-/// An instruction that makes one.
+/// An instruction that computes a linear value.
 #[derive(Clone, Copy)]
 struct Maker {
     at: usize,
     result: Register,
     value: Linear,
-    /// The maker of the operand that it adds to.
+    /// The maker of the operand that the instruction adds to.
     from: Option<usize>,
-    /// The register holds it, and it can be computed.
+    /// Whether the register holds the value, and the value can be computed.
     known: bool,
-    /// The register holds it.
+    /// Whether the register holds the value.
     held: bool,
     /// Whether other instructions read the register.
     needed: bool,
-    /// The last instruction that reads it.
+    /// The last instruction that reads the value.
     last: usize,
 }
 
-/// The most of a region that are looked at, because each instruction looks at all of them.
+/// The largest number of makers of a region; each instruction compares its operands with all of them.
 const MAKERS: usize = 256;
 
-/// An access at one.
+/// An access at a linear address.
 struct DeferredAccess {
     at: usize,
     maker: usize,
@@ -84,7 +84,7 @@ pub(super) struct Tracker {
 }
 
 impl Tracker {
-    /// Instruction `at` runs next. `refused`: it must not run at an index.
+    /// Records instruction `at`, which runs next. `refused`: it must not run at an index.
     pub fn note(&mut self, r: &Runner<'_, '_>, Instr { op, run }: &Instr, at: usize, refused: bool) {
         let access = if refused { None } else { self.access(r, op, run, at) };
         let made = if access.is_none() { self.made(r, op, run) } else { None };

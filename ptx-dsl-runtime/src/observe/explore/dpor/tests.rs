@@ -5,7 +5,7 @@ use crate::machine::steps::effect::{Action, Object};
 use ptx_dsl_test_support::random::Random;
 use std::collections::BTreeSet;
 
-/// What a process does, step by step.
+/// A step of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     Read(u64),
@@ -78,7 +78,7 @@ impl<'p> Run<'p> {
     }
 }
 
-/// What tells schedules apart: for each pair of conflicting steps of different processes, which comes first.
+/// The equivalence class of a schedule: for each pair of conflicting steps of different processes, the order of the two.
 fn order_of_conflicts(program: &Program, schedule: &Schedule) -> BTreeSet<[(usize, usize); 2]> {
     let mut next = vec![0; program.len()];
     let steps: Vec<(usize, usize)> = schedule
