@@ -1,9 +1,9 @@
 //! The checked host: finds data races, reads of memory that nothing has written, and misuse of mbarrier objects.
 //!
-//! It computes the happens-before relation of the memory consistency model (causality order, 8.9.5) with vector clocks ([`clock`]) and
-//! compares each access with the last ones to the same bytes ([`shadow`]). What orders threads is what the manual says, not what this
-//! run happens to do, so one run finds races of other schedules too. [`threads`] has what each thread knows, [`objects`] what barriers
-//! and mbarrier objects hand from thread to thread, [`messages`] what memory does.
+//! It computes the happens-before relation of the memory consistency model (causality order, 8.9.5) with vector clocks (`clock`) and
+//! compares each access with the last ones to the same bytes (`shadow`). What orders threads is what the manual says, not what this
+//! run happens to do, so one run finds races of other schedules too. `threads` has what each thread knows, `objects` what barriers
+//! and mbarrier objects hand from thread to thread, `messages` what memory does.
 
 mod accesses;
 mod actor;
@@ -104,16 +104,16 @@ pub struct Checked {
     barriers: Barriers,
     mbarriers: Mbarriers,
     messages: Messages,
-    /// If memory is weak.
+    /// The model of weak memory, if memory is weak.
     weak: Option<Weak>,
     operations: Operations,
     remotes: Remotes,
     tensor: TensorMemory,
     /// The last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
     sequential: Vec<(Scope, Actor, Rc<Clock>)>,
-    /// Where a thread has observed another one and not learnt from it.
+    /// The observations of other threads from which a thread has learnt nothing.
     misses: Misses,
-    /// By site: bytes that a load uses, where that is not all of them.
+    /// The bytes that a load uses, by site, where those are not all of them.
     used_bytes: FxHashMap<u32, u32>,
     variables: Arc<Variables>,
     heap: Heap,

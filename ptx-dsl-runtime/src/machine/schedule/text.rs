@@ -14,8 +14,8 @@ pub enum Schedule {
     Seed(u64),
     /// The schedule of [`Host::replay`](crate::api::host::Host::replay).
     Turns(Vec<u32>),
-    /// A schedule of an exploration that goes step by step ([`Explore::exhaustive`](crate::api::host::explore::Explore::exhaustive),
-    /// [`Explore::pct`](crate::api::host::explore::Explore::pct)).
+    /// A schedule of an exploration that goes step by step ([`Explore::exhaustive`](crate::api::host::Explore::exhaustive),
+    /// [`Explore::pct`](crate::api::host::Explore::pct)).
     Steps(Vec<u32>),
 }
 

@@ -171,7 +171,7 @@ impl Checked {
         Err(self.race(&a, "shared", own, remote.record))
     }
 
-    /// What is wrong with an access?
+    /// The fault of an access, if it has one.
     fn judge(
         &mut self,
         a: &Access,

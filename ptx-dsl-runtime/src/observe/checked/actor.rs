@@ -1,7 +1,7 @@
-//! Who has events: the lanes of warps, and asynchronous operations.
+//! The actors of events: the lanes of warps, and asynchronous operations.
 //!
-//! The operations of a thread that complete in order are one actor: its time counts what completes together (groups, commits). An mbarrier
-//! object is an actor too, whose time counts phases: that of a copy is the phase which it completes.
+//! The operations of a thread that complete in order are one actor: its time counts what completes together (groups, commits). An
+//! mbarrier object is an actor too, whose time counts phases: the time of a copy is the phase which it completes.
 
 use crate::observe::monitor::Scope;
 
@@ -16,7 +16,7 @@ pub(super) const COPIES: Actor = u32::MAX;
 pub(super) enum Work {
     /// Accesses of bulk copies, which `cp.async.bulk.wait_group` completes.
     Bulk = 32,
-    /// Their reads of shared memory, which `.read` completes.
+    /// Reads of shared memory by bulk copies, which `.read` completes.
     BulkReads = 64,
     /// `cp.async`, which `cp.async.wait_group` completes.
     Cp = 96,
@@ -30,7 +30,7 @@ pub(super) enum Work {
     TensorStores = 224,
 }
 
-/// What waits for the operations of an actor: an instruction, or the phase of an mbarrier object.
+/// The wait that completes the operations of an actor: an instruction, or the phase of an mbarrier object.
 pub(super) fn completion(actor: Actor) -> &'static str {
     let of = |work: Work| actor != COPIES && (work as u32..work as u32 + 32).contains(&(actor & 511));
     let work = [
@@ -75,7 +75,7 @@ pub(super) fn cta_of(actor: Actor) -> u32 {
     actor >> 9
 }
 
-/// Are these warps of one CTA?
+/// Whether these warps are of one CTA.
 pub(super) fn are_neighbours(a: Actor, warp: Actor) -> bool {
     a >> 5 == warp >> 5
 }
@@ -90,12 +90,12 @@ pub(super) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
     }
 }
 
-/// Are these operations those of a whole warp, so that any of its lanes can tell others of them?
+/// Whether these operations are those of a whole warp, so that any of its lanes can publish them.
 pub(super) fn is_collective(actor: Actor) -> bool {
     (Work::TensorLoads as u32..OBJECTS).contains(&(actor & 511))
 }
 
-/// Are these operations those of a warp?
+/// Whether these operations are those of a warp.
 pub(super) fn is_work_of(actor: Actor, warp: Actor) -> bool {
     cta_of(actor) == cta_of(warp) && actor & 31 == warp & 31 && (32..OBJECTS).contains(&(actor & 511))
 }

@@ -14,20 +14,20 @@ struct Entry {
     lanes: u32,
 }
 
-/// What is known.
+/// A vector clock, with the frontiers that proxy fences have reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     known: Frontier,
-    /// What of it a proxy fence separates from now. Whatever hands on a clock hands on these.
+    /// The frontiers that proxy fences separate from now; they are handed on with the clock.
     fenced: Fences,
 }
 
-/// What proxy fences separate from now.
+/// The frontiers that proxy fences separate from now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Fences {
-    /// By [`Bridge`].
+    /// The frontier of each [`Bridge`].
     all: [Option<Rc<Frontier>>; 8],
-    /// Is there any?
+    /// Whether any bridge has a frontier.
     any: bool,
 }
 
@@ -67,7 +67,7 @@ impl Fences {
         }
     }
 
-    /// Does it have all that the other ones have?
+    /// Whether each frontier includes that of the other fences.
     fn includes(&self, other: &Fences) -> bool {
         let includes = |(own, other): (&Option<Rc<Frontier>>, &Option<Rc<Frontier>>)| match (own, other) {
             (_, None) => true,
@@ -85,7 +85,8 @@ impl Fences {
     }
 }
 
-/// What proxy fences order: accesses of the generic proxy with later ones of another proxy. And what `tcgen05.fence` orders.
+/// The accesses that a proxy fence orders: accesses of the generic proxy with later ones of another proxy. `tcgen05.fence` is a
+/// bridge too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bridge {
     /// Accesses of the async proxy to shared memory.
@@ -130,18 +131,18 @@ impl Clock {
         self.known.learn(actor, lanes, time);
     }
 
-    /// All that `other` knows becomes known.
+    /// Joins another clock into this one.
     pub fn join(&mut self, other: &Clock) {
         self.known.join(&other.known);
         self.fenced.join(&other.fenced);
     }
 
-    /// Does it know all that `other` knows? May say no for clusters that have ended.
+    /// Whether the clock includes the other one. May be false for clusters that have ended.
     pub fn includes(&self, other: &Clock) -> bool {
         self.known.includes(&other.known) && self.fenced.includes(&other.fenced)
     }
 
-    /// Nothing is known. Keeps the memory.
+    /// Clears the clock. Keeps the memory.
     pub fn clear(&mut self) {
         self.known.clear();
         self.fenced.clear();
@@ -174,7 +175,7 @@ impl Clock {
         self.fenced.join_one(bridge, other.fenced.get(bridge));
     }
 
-    /// They acquire what others have released to a proxy.
+    /// Acquires what others have released to a proxy.
     pub fn acquire(&mut self, released: Bridge, to: Bridge) {
         let released = self.fenced.get(released).cloned();
         self.fenced.join_one(to, released.as_ref());
@@ -197,7 +198,7 @@ struct Frontier {
     floor: u32,
 }
 
-/// More entries than this are of clusters that came and went.
+/// The number of entries above which those of ended clusters are removed.
 const MANY: usize = 8192;
 
 impl Frontier {
@@ -279,7 +280,7 @@ impl Frontier {
         }
     }
 
-    /// Does it have all entries of the other one, or later ones?
+    /// Whether the frontier includes all entries of the other one, or later ones.
     fn includes(&self, other: &Frontier) -> bool {
         if self.floor < other.floor {
             return false;
@@ -371,7 +372,7 @@ impl Frontier {
     }
 }
 
-/// Are these entries of the same actors and lanes, one of each actor? Without a branch for each, which is faster.
+/// Whether these entries are of the same actors and lanes, one of each actor. Without a branch for each, which is faster.
 #[inline]
 fn are_alike(a: &[Entry], b: &[Entry]) -> bool {
     if a.len() != b.len() {
@@ -385,7 +386,7 @@ fn are_alike(a: &[Entry], b: &[Entry]) -> bool {
     differ == 0
 }
 
-/// How many entries at the start are of an actor.
+/// The number of entries at the start that are of an actor.
 fn of_actor(entries: &[Entry], actor: Actor) -> usize {
     entries.iter().take_while(|e| e.actor == actor).count()
 }

@@ -91,7 +91,7 @@ fn with_load(why: TooWeak, load: &Access) -> TooWeak {
     if why == TooWeak::RelaxedStore && !load.order.acquires() { TooWeak::Relaxed } else { why }
 }
 
-/// What a strong store of one lane publishes.
+/// The clocks that a strong store of one lane publishes.
 pub(super) fn published(warp: &mut Warp, a: &Access) -> Fenced {
     let (lanes, order) = (a.who.lanes, a.order);
     let mut clocks = warp.fenced(lanes.trailing_zeros() & 31).clone();

@@ -11,14 +11,14 @@ use std::ops::Range;
 /// The blocks that are allocated.
 #[derive(Debug, Default)]
 pub(super) struct Heap {
-    /// Its segment of global memory, once there was a block.
+    /// The segment of the heap in global memory, once there was a block.
     segment: Option<usize>,
     /// Ends of blocks, by their starts.
     blocks: BTreeMap<u64, u64>,
 }
 
 impl Heap {
-    /// Is it a place in the heap?
+    /// Whether a place is in the heap.
     #[inline]
     pub fn has(&self, place: Place) -> bool {
         matches!((place, self.segment), (Place::Global { segment, .. }, Some(own)) if segment == own)

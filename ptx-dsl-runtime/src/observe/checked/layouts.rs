@@ -30,7 +30,7 @@ struct Written {
 }
 
 impl Written {
-    /// Where a byte of shared memory is in the box: its row, and the byte of the row.
+    /// The place of a byte of shared memory in the box: its row, and the byte of the row.
     fn place(&self, at: u32) -> (u32, u32) {
         let SharedBox { offset, pitch, swizzle, .. } = self.layout;
         let linear = permute(swizzle, at).wrapping_sub(offset);
@@ -54,7 +54,7 @@ struct Piece {
 /// The boxes in shared memory.
 #[derive(Debug, Default)]
 pub(super) struct Layouts {
-    /// By slot and rank, then by offset. They do not overlap.
+    /// The boxes by slot and rank, then by offset. They do not overlap.
     boxes: FxHashMap<(u32, u32), BTreeMap<u32, Written>>,
     /// Matrices whose descriptors give each element bytes of its own.
     distinct: FxHashSet<SharedMatrix>,
@@ -86,7 +86,7 @@ impl Layouts {
         last.has(at).then_some(*last)
     }
 
-    /// Is there a box with another layout than that of a matrix?
+    /// Whether some box has another layout than that of a matrix.
     fn any_differs(&self, slot: u32, rank: u32, matrix: &SharedMatrix) -> bool {
         let differs = |of: &SharedBox| {
             of.swizzle != swizzle_of(matrix)

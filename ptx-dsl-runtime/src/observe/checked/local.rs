@@ -77,7 +77,7 @@ impl Local {
         }
     }
 
-    /// These bytes are the free part of a thread's stack from now on. What it has freed is as if never written.
+    /// Sets the free part of a thread's stack. Bytes that are freed count as never written.
     pub fn stack(&mut self, who: Who, from: u64, to: u64) {
         let thread = thread(who);
         let old = self.free.insert(thread, (from, to)).map_or(to, |old| old.1);

@@ -20,10 +20,10 @@ use tx::Tx;
 /// Slot, rank, offset.
 pub(super) type Object = (u32, u32, u32);
 
-/// How arrivals of a phase publish what their threads know.
+/// The semantics by which arrivals of a phase publish what their threads know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Publishing {
-    /// With release semantics, in the CTA of the object.
+    /// Release semantics, in the CTA of the object.
     Released,
     /// Release semantics in another CTA, with a scope that includes the waiting threads.
     Remote,
@@ -31,11 +31,11 @@ enum Publishing {
     Narrow,
     /// No release semantics.
     Relaxed,
-    /// By a commit, which does not track these operations.
+    /// An arrival of a commit, which does not track these operations.
     Untracked,
 }
 
-/// What the arrivals of a phase have published.
+/// The clocks that the arrivals of a phase have published.
 #[derive(Debug, Default)]
 struct Phase {
     released: Clock,
@@ -45,7 +45,7 @@ struct Phase {
     untracked: Option<Clock>,
 }
 
-/// What says that an operation on an mbarrier object is done.
+/// The event that completes an operation on an mbarrier object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Completion {
     /// Synchronisation with its thread.
@@ -72,27 +72,27 @@ impl Completion {
 pub(super) struct Mbarrier {
     /// Rank and offset.
     place: (u32, u32),
-    /// `None` if the CTA has too many objects.
+    /// The actor of the object; `None` if the CTA has too many objects.
     actor: Option<Actor>,
     /// Phases that are complete, those of earlier objects at this place included.
     complete: u32,
     current: Phase,
-    /// What the last complete phase has published: first what is released.
+    /// The clocks that the last complete phase has published; the released one is the first.
     done: Vec<(Rc<Clock>, Publishing)>,
     /// The last arrival.
     site: u32,
     /// The last commit that has not tracked the operations of other threads.
     commit_site: u32,
-    /// Since `mbarrier.init`.
+    /// The phases since `mbarrier.init`.
     phases: Option<Phases>,
-    /// While it is live.
+    /// The accesses to the bytes of the object, while it is live.
     bytes: Option<Bytes>,
     /// The bytes that copies announce and deliver.
     tx: Tx,
 }
 
 impl Mbarrier {
-    /// What says that an operation is done that happens now, and that the current phase counts or not.
+    /// The event that completes an operation that happens now, and that the current phase counts or not.
     fn completion(&self, counts: bool) -> Completion {
         match self.actor {
             _ if !counts => Completion::Thread,
@@ -151,7 +151,7 @@ fn meant_scope(order: Order) -> Scope {
 }
 
 impl Phase {
-    /// Where arrivals in the CTA of the object or another one publish with a scope.
+    /// The clock to which arrivals in the CTA of the object or another one publish with a scope.
     fn of(&mut self, own: bool, order: Order, scope: Scope) -> &mut Clock {
         match () {
             () if own => &mut self.released,
@@ -165,16 +165,16 @@ impl Phase {
 #[derive(Debug, Default)]
 struct Cluster {
     all: Vec<Mbarrier>,
-    /// Where they are among all, by rank and offset.
+    /// The index of each object in `all`, by rank and offset.
     places: FxHashMap<(u32, u32), usize>,
     /// The last ones that were used, by a hash of the offset: those of a ring are neighbours.
     last: [usize; 16],
-    /// How many each CTA has.
+    /// The number of objects of each CTA.
     numbers: [u32; 16],
 }
 
 impl Cluster {
-    /// Where an object is among all.
+    /// The index of an object in `all`.
     #[inline]
     fn number(&mut self, place: (u32, u32)) -> Option<usize> {
         let last = &mut self.last[place.1 as usize / 8 % 16];
@@ -199,7 +199,7 @@ impl Cluster {
 /// The mbarrier objects of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct Mbarriers {
-    /// By slot.
+    /// The objects of the cluster in each slot.
     clusters: Vec<Cluster>,
     /// Commits of which arrivals are to come: by warp, lanes, number.
     commits: FxHashMap<(Actor, u32, u64), Commit>,
@@ -208,11 +208,11 @@ pub(super) struct Mbarriers {
 /// A `tcgen05.commit` that has not arrived on all its objects.
 #[derive(Debug)]
 pub(super) struct Commit {
-    /// What its thread knew.
+    /// The clock of the commit's thread.
     pub known: Clock,
     /// The operations of other threads that it comes after and does not track.
     pub others: Option<Clock>,
-    /// How many arrivals are to come.
+    /// The number of arrivals that are to come.
     pub arrivals: u32,
 }
 
@@ -271,7 +271,7 @@ impl Mbarriers {
         Some((object.actor?, object.complete))
     }
 
-    /// What says that an operation on an object is done that happens now, and that its current phase counts or not.
+    /// The event that completes an operation on an object that happens now, and that its current phase counts or not.
     pub fn completion(&mut self, object: Object, counts: bool) -> Completion {
         self.find(object).map_or(Completion::Thread, |object| object.completion(counts))
     }

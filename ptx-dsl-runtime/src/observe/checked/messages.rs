@@ -1,4 +1,4 @@
-//! What strong accesses hand from thread to thread through memory.
+//! The clocks that strong accesses hand from thread to thread through memory.
 
 mod places;
 mod stores;
@@ -16,7 +16,7 @@ use places::{Place, Places};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Who stores, and when.
+/// The lanes that store, and the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Issuer {
     pub warp: Actor,
@@ -30,18 +30,18 @@ impl Issuer {
         Issuer { warp: warp.id, lanes: access.who.lanes, time: warp.time, site: access.who.site }
     }
 
-    /// What a thread of another warp misses that loads what this store, which has released nothing, has stored: its own events until
-    /// then.
+    /// The events that a load from this store, which has released nothing, by a thread of another warp does not learn: those of the
+    /// store's lanes until then.
     pub fn missed(&self, by: Actor) -> Option<(Events, TooWeak)> {
         let events = Events::Of { warp: self.warp, lanes: self.lanes, before: self.time + 1 };
         (self.warp != by).then_some((events, TooWeak::RelaxedStore))
     }
 }
 
-/// What strong stores to a place have published.
+/// The clocks that strong stores to a place have published.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
-    /// By release patterns: scope, clock, issuer.
+    /// The clocks of release patterns: scope, clock, issuer.
     released: Vec<(Scope, Rc<Clock>, Actor)>,
     last: Issuer,
     /// The last store released nothing.
@@ -72,7 +72,7 @@ impl Message {
         }
     }
 
-    /// What a strong load of `scope` by a thread of `warp` sees.
+    /// The events that a strong load of `scope` by a thread of `warp` observes.
     pub fn seen(&self, warp: Actor, scope: Scope) -> Vec<Seen> {
         let site = self.last.site;
         let mut all = Vec::new();
@@ -99,7 +99,7 @@ impl Message {
     }
 }
 
-/// What a load sees of a message.
+/// The events that a load observes of a message.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub what: Observed,
@@ -110,13 +110,13 @@ pub(super) struct Seen {
 /// A part of a message.
 #[derive(Debug)]
 pub(super) enum Observed {
-    /// What this warp has released to whoever acquires it.
+    /// The clock that this warp has released to whoever acquires it.
     Released { clock: Rc<Clock>, issuer: Actor },
     /// Events that do not synchronise, and why.
     Missed { events: Events, why: TooWeak },
 }
 
-/// What is at a place.
+/// The content of a place.
 pub(super) enum Found<'m> {
     /// A store that released nothing.
     Relaxed(Issuer),
@@ -129,11 +129,11 @@ pub(super) enum Found<'m> {
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     table: FxHashMap<Key, Message>,
-    /// By slot and CTA rank, of which there are 16.
+    /// The places of shared memory, by slot and CTA rank, of which there are 16.
     shared: Vec<Places>,
-    /// By segment.
+    /// The places of each segment.
     global: Vec<Places>,
-    /// How many are kept by place.
+    /// The number of messages that are kept by place.
     relaxed: usize,
 }
 
@@ -157,7 +157,7 @@ impl Messages {
         self.relaxed == 0 && self.table.is_empty()
     }
 
-    /// Is there a message in these bytes, perhaps?
+    /// Whether there may be a message in these bytes.
     pub fn may_be_in(&self, memory: Memory, from: u64, len: u64) -> bool {
         self.places(memory).is_some_and(|places| places.may_be_in(from, len))
     }
@@ -233,7 +233,7 @@ impl Messages {
     }
 }
 
-/// Is it a place that can be kept without the table?
+/// Whether a place can be kept without the table.
 fn is_aligned(offset: u64) -> bool {
     offset.is_multiple_of(4)
 }

@@ -1,4 +1,4 @@
-//! Where a thread has observed another one and not learnt from it.
+//! Observations of other threads from which a thread has learnt nothing, because the synchronisation is too weak.
 
 use super::actor::Actor;
 use super::clock::Clock;
@@ -12,14 +12,14 @@ use std::rc::Rc;
 /// The events that a thread has observed.
 #[derive(Debug, Clone)]
 pub(super) enum Events {
-    /// What others knew.
+    /// The events in a clock of others.
     Known(Rc<Clock>),
     /// The events of lanes of a warp before a time.
     Of { warp: Actor, lanes: u32, before: u32 },
 }
 
 impl Events {
-    /// Are these events among them?
+    /// Whether these events are among the observed ones.
     fn have(&self, actor: Actor, lanes: u32, time: u32) -> bool {
         match *self {
             Events::Known(ref clock) => clock.knows(actor, lanes, time),
@@ -35,7 +35,8 @@ impl Events {
         }
     }
 
-    /// Is this event among them, or does the warp know of it by now? A warp that has learnt of it only later is not told apart.
+    /// Whether this event is among the observed ones, or the warp knows of it by now. A warp that has learnt of it only later is
+    /// not told apart.
     fn may_have(&self, threads: &Threads, event: Event) -> bool {
         let Event { actor, lanes, time } = event;
         let knows = |warp: Actor| threads.warp_of(warp).is_some_and(|warp| warp.any_knows(actor, lanes, time));
@@ -84,7 +85,7 @@ pub(super) struct Misses {
     all: Vec<Miss>,
     /// The place of the next one.
     next: usize,
-    /// For each place a number that says which observations it takes over, perhaps.
+    /// The key of each place, which says the observations that it may take over.
     keys: [u32; MISSES],
 }
 
@@ -124,7 +125,7 @@ impl Misses {
         relaxed.for_each(|m| m.why = TooWeak::RelaxedStore);
     }
 
-    /// Is it the key of any? Without a branch for each, which is faster.
+    /// Whether any place has this key. Without a branch for each, which is faster.
     #[inline]
     fn has_key(&self, key: u32) -> bool {
         self.keys.iter().fold(false, |any, k| any | (*k == key))
@@ -172,7 +173,7 @@ mod tests {
     use ptx_dsl_test_support::random::Random;
     use std::collections::VecDeque;
 
-    /// What is kept, from the oldest to the latest, by the definition.
+    /// The observations that are kept, from the oldest to the latest, by the definition.
     fn expected(all: &mut VecDeque<(Who, Events, u32)>, (who, events, from): (Who, Events, u32)) {
         if all.iter_mut().any(|m| (m.0, m.2) == (who, from) && m.1.take_over(&events)) {
             return;

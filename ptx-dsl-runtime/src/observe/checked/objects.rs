@@ -1,4 +1,4 @@
-//! What barriers hand from thread to thread.
+//! The clocks that barriers hand from thread to thread.
 
 use super::clock::Clock;
 use super::misses::{Events, Misses};
@@ -11,12 +11,12 @@ use std::rc::Rc;
 /// One generation of a barrier.
 #[derive(Debug, Default)]
 struct Generation {
-    /// By threads that do not wait.
+    /// The clocks that threads which do not wait have published.
     published: Option<Published>,
     /// Warps and lanes.
     waiting: Vec<(u32, u32)>,
     parts: Parts,
-    /// It is in `Barriers::used`.
+    /// Whether the generation is in `Barriers::used`.
     used: bool,
 }
 
@@ -27,9 +27,9 @@ type Parts = Vec<(u32, u32, u32, bool)>;
 #[derive(Debug, Default)]
 struct ClusterBarrier {
     published: Published,
-    /// By relaxed arrivals too.
+    /// The clock of all arrivals, relaxed ones included.
     met: Clock,
-    /// What those have not released, and the statement of the last of them.
+    /// The clock of the relaxed arrivals, and the statement of the last of them.
     relaxed: Option<(Clock, u32)>,
     /// The last complete phase.
     done: Option<Done>,
@@ -40,7 +40,7 @@ struct ClusterBarrier {
     parts: Parts,
 }
 
-/// What a complete phase of the barrier of a cluster says.
+/// The clocks that a complete phase of the barrier of a cluster publishes.
 #[derive(Debug)]
 struct Done {
     released: Rc<Clock>,
@@ -62,13 +62,13 @@ impl Done {
 /// The barriers of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct Barriers {
-    /// By slot, rank (16), number (16).
+    /// The generations of the barriers of CTAs, by slot, rank (16), number (16).
     cta: Vec<Generation>,
     /// The generations that are not new.
     used: Vec<usize>,
     /// The arrivals at `bar.warp.sync`, by slot, rank, warp and members.
     warps: FxHashMap<(u32, u32, u32, u32), Published>,
-    /// By slot.
+    /// The barrier of the cluster in each slot.
     cluster: FxHashMap<u32, ClusterBarrier>,
 }
 

@@ -7,11 +7,11 @@ use super::what::What;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// What has become of a copy.
+/// The state of a copy.
 #[derive(Debug, Clone, Copy)]
 enum State {
     InFlight,
-    /// It completes this phase of this mbarrier object.
+    /// The copy completes this phase of this mbarrier object.
     Completes(Actor, u32),
     /// The objects are too many: it counts as ordered before everything.
     Forgotten,
@@ -27,17 +27,17 @@ struct Copy {
     state: State,
 }
 
-/// What an operation does: actor, lanes, time, statement.
+/// An event of an operation: actor, lanes, time, statement.
 pub(super) type Event = (Actor, u32, u32, u32);
 
 /// The copies of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
-    /// By time.
+    /// The copies, in the order of their times.
     all: Vec<Copy>,
-    /// By the number that the machine gives them.
+    /// The time of each copy in flight, by the number that the machine gives it.
     in_flight: FxHashMap<u64, u32>,
-    /// What bulk copies write to global memory: a hash of the bytes and places.
+    /// The writes of bulk copies to global memory: a hash of the bytes and places.
     contents: FxHashSet<(Event, u64)>,
     /// The last bulk copies that groups complete.
     bulk: VecDeque<Bulk>,
@@ -52,7 +52,7 @@ pub(super) struct Bulk {
     pub issued: u32,
     /// The number of its group among those of its thread.
     pub group: u32,
-    /// Its statement.
+    /// The statement of the copy.
     pub site: u32,
 }
 
@@ -98,8 +98,8 @@ impl Operations {
         self.bulk.push_back(copy);
     }
 
-    /// What would complete the bulk copies of other threads of the CTA that these lanes of a warp know of, by groups of these works; and
-    /// the statement of the last one.
+    /// The clock that the completion of other threads' bulk copies would publish, for those copies of the CTA that these lanes of a
+    /// warp know of, by groups of these works; and the statement of the last one.
     pub fn bulk_of_others(&self, warp: &Warp, lanes: u32, works: &[Work]) -> Option<(Clock, u32)> {
         let lane = lanes.trailing_zeros() & 31;
         let is_other = |copy: &&Bulk| copy.warp != warp.id || copy.lanes & lanes == 0;
@@ -144,7 +144,7 @@ impl Operations {
     }
 }
 
-/// What lanes of a warp, which know the same, know of others.
+/// The view of lanes of a warp that know the same about other threads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'v> {
     pub warp: &'v Warp,
@@ -152,14 +152,14 @@ pub(super) struct View<'v> {
     pub operations: &'v Operations,
     /// The proxy fence that must be between stores and an access.
     pub bridge: Option<Bridge>,
-    /// It must be between loads and an access that writes too.
+    /// Whether the fence must also be between loads and an access that writes.
     pub reads: bool,
-    /// What a bulk copy writes to global memory.
+    /// The hash of what a bulk copy writes to global memory.
     pub content: Option<u64>,
 }
 
 impl View<'_> {
-    /// Have these events happened before?
+    /// Whether these events happen before the view.
     #[inline]
     pub fn knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
         let lane = self.lanes.trailing_zeros() & 31;
@@ -170,7 +170,7 @@ impl View<'_> {
         self.warp.knows(lane, actor, lanes, time) || own && self.warp.has_waited(actor, lanes, time)
     }
 
-    /// Have these accesses happened before, with the proxy fence that they need?
+    /// Whether these accesses happen before the view, with the proxy fence that they need.
     #[inline]
     pub fn is_behind(&self, what: What, actor: Actor, lanes: u32, time: u32) -> bool {
         let needs_fence = what.needs_fence() || self.reads && what == What::Load;

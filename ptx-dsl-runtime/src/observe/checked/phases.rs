@@ -23,7 +23,7 @@ pub(super) struct Phases {
     /// The arrivals of the last ones, the youngest last.
     last: VecDeque<Vec<Arrival>>,
     current: Vec<Arrival>,
-    /// By warp of the CTA: phases that it has seen complete, counted from the first.
+    /// The number of phases that each warp of the CTA has seen complete.
     seen: Vec<u64>,
 }
 

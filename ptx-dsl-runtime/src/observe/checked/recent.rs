@@ -1,4 +1,4 @@
-//! What comes again: a warp in a loop makes the same accesses at one time, until it synchronises.
+//! A cache of repeated accesses: a warp in a loop makes the same accesses at one time, until it synchronises.
 
 use super::actor::{Actor, cta_of};
 
@@ -16,7 +16,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Where the number of the last entry of a warp's statement is, or that of another one.
+    /// The slot of the last entry of a warp's statement, which another statement may use too.
     #[inline]
     pub fn of(&mut self, warp: Actor, site: u32) -> &mut u32 {
         // warps of a CTA, and statements that follow each other, have different places

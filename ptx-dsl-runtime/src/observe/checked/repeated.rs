@@ -7,7 +7,7 @@ use std::hash::Hasher;
 /// Findings of the launch, by the statements in the source.
 #[derive(Debug, Default)]
 pub(super) struct Repeated {
-    /// By statement: the first one that is made of the same one in the source.
+    /// The first statement that is made of the same source statement, for each statement.
     first: Vec<u32>,
     /// Two statements and the state space of a finding, with the number of the finding.
     known: FxHashMap<(u32, u32, &'static str), usize>,

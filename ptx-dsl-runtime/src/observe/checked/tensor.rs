@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use written::Written;
 
-/// What kind of access a record is of.
+/// The kind of access of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Load,
@@ -74,9 +74,9 @@ struct Record {
     of: u32,
     /// The event that completes it, as others learn of it: actor, lanes, time.
     done: (Actor, u32, u32),
-    /// Its number, if it is an operation.
+    /// The number of the operation that makes the access, if one does.
     operation: Option<u64>,
-    /// Its number among the allocations of the CTA with its peer, if it is one.
+    /// The number of the half among the allocations of the CTA with its peer, if the access is one.
     half: Option<usize>,
 }
 
@@ -111,10 +111,10 @@ impl Shadow {
 /// The Tensor Memory of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct TensorMemory {
-    /// By slot and CTA rank.
+    /// The shadow of each CTA's Tensor Memory, by slot and rank.
     ctas: FxHashMap<(u32, u32), Shadow>,
     pipelines: Pipelines,
-    /// By warp: `tcgen05.wait::ld` and `::st` so far.
+    /// The number of `tcgen05.wait::ld` and `::st` of each warp so far.
     waits: FxHashMap<Actor, [u32; 2]>,
 }
 
@@ -127,7 +127,7 @@ impl TensorMemory {
         }
     }
 
-    /// What a word of the Tensor Memory of a CTA holds, of which others are written.
+    /// The state of a word of the Tensor Memory of a CTA, in which other words are written.
     pub fn word(&self, slot: u32, rank: u32, lane: usize, column: usize) -> TensorWord {
         let area = TensorArea { rank, lanes: lane..lane + 1, columns: column..column + 1, operand: "" };
         match self.ctas.get(&(slot, rank)) {
@@ -167,7 +167,7 @@ impl TensorMemory {
         others
     }
 
-    /// What completes an access that a warp makes now: actor, lanes, time.
+    /// The event that completes an access that a warp makes now: actor, lanes, time.
     fn completion(&self, by: TensorBy, write: bool, warp: &Warp, lanes: u32) -> (Actor, u32, u32) {
         let waits = self.waits.get(&warp.id).copied().unwrap_or_default();
         match by {
@@ -188,7 +188,7 @@ struct New<'n> {
 }
 
 impl New<'_> {
-    /// What is missing between an earlier access and this one. `peer`: halves of allocations in the peer CTA.
+    /// The order that is missing between an earlier access and this one. `peer`: halves of allocations in the peer CTA.
     fn missing(&self, r: &Record, pipelines: &Pipelines, peer: &[(Actor, u32, u32)]) -> Option<TensorOrder> {
         let (actor, lanes, time) = r.done;
         let own = r.warp == self.warp.id;

@@ -1,4 +1,4 @@
-//! What the threads of the resident clusters know of each other.
+//! The clocks of the threads of the resident clusters.
 
 mod warp;
 
@@ -15,11 +15,12 @@ struct Cluster {
     number: u32,
     /// Threads of each CTA.
     threads: u32,
-    /// Its warps so far, by rank and warp.
+    /// The warps so far, by rank and warp.
     warps: Vec<Warp>,
-    /// What a thread knows that starts.
+    /// The clock of a thread that starts.
     nothing: Rc<Clock>,
-    /// These warps have used the same time, and know the same, if nobody has asked for a warp since: the first, and how many.
+    /// The first warp, and the number of warps, that have used the same time and know the same, if nobody has asked for a warp
+    /// since.
     alike: (u32, u32),
 }
 
@@ -33,7 +34,7 @@ impl Cluster {
         }
     }
 
-    /// Its number, and the lanes that exist.
+    /// The actor of a warp, and the lanes that exist.
     fn warp(&self, at: u32) -> (Actor, u32) {
         let exist = self.threads.saturating_sub(at % 32 * 32);
         let exist = if exist >= 32 { u32::MAX } else { (1 << exist) - 1 };
@@ -90,7 +91,7 @@ fn meet_at_one_time(warps: &mut [Warp]) {
     warps.iter_mut().for_each(|warp| (warp.time, warp.floor) = (time, time));
 }
 
-/// What any of these lanes of warps knows, their own events excepted. `None` if a warp is missing.
+/// The join of the clocks of these lanes of warps, their own events excepted. `None` if a warp is missing.
 fn join_groups(warps: &[Warp], lanes: &[(u32, u32)]) -> Option<(Clock, Fenced)> {
     let mut all: Option<(Rc<Clock>, Fenced)> = None;
     for &(w, lanes) in lanes {
@@ -112,7 +113,7 @@ fn join_groups(warps: &[Warp], lanes: &[(u32, u32)]) -> Option<(Clock, Fenced)> 
 /// The warps of the resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// By slot.
+    /// The cluster in each slot.
     slots: Vec<Cluster>,
     /// Clusters started so far.
     clusters: u32,
@@ -163,7 +164,7 @@ impl Threads {
         cluster.warps.get_mut(at as usize)
     }
 
-    /// This warp and those after it, so many, access memory at one time. `None` if their lanes do not know the same.
+    /// Makes an access of this warp and those after it, `count` in all, at one time. `None` if their lanes do not know the same.
     #[inline]
     pub fn all_access(&mut self, who: Who, count: u32) -> Option<&[Warp]> {
         let cluster = self.slots.get_mut(who.slot as usize)?;
@@ -184,8 +185,8 @@ impl Threads {
         self.meet(slot, rank, &lanes[..warps as usize], None);
     }
 
-    /// These lanes of the warps of a CTA have met: from now on they know each other's events, and what any of them knew.
-    /// `others` have only arrived.
+    /// Joins the clocks of these lanes of the warps of a CTA, which have met: from now on they know each other's events, and what
+    /// any of them knew. `others` have only arrived.
     pub fn meet(&mut self, slot: u32, rank: u32, lanes: &[(u32, u32)], others: Option<Published>) {
         let Some(cluster) = self.slots.get_mut(slot as usize) else { return };
         let from = rank * 32;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub(super) struct Undefined {
     lines: FxHashMap<(Memory, u64), Vec<(u64, u32)>>,
-    /// How many lines a memory has among them.
+    /// The number of lines of each memory that have undefined bytes.
     memories: FxHashMap<Memory, usize>,
 }
 
@@ -47,7 +47,7 @@ impl Undefined {
         }
     }
 
-    /// These bytes hold an undefined value with this number.
+    /// Records that these bytes hold an undefined value with this number.
     pub fn store(&mut self, memory: Memory, from: u64, bytes: u32, origin: u32) {
         self.overwrite(memory, from, bytes);
         for (line, bits) in lines(from, bytes) {
@@ -62,7 +62,7 @@ impl Undefined {
         }
     }
 
-    /// These bytes get a value.
+    /// Records that these bytes get a defined value.
     #[cold]
     pub fn overwrite(&mut self, memory: Memory, from: u64, bytes: u32) {
         if !self.memories.contains_key(&memory) {

@@ -43,12 +43,12 @@ impl Event {
 /// A store to a place.
 #[derive(Debug)]
 struct Store {
-    /// Its number in the launch.
+    /// The number of the store in the launch.
     serial: u32,
     value: Bytes,
-    /// What loads see; nothing of the bytes that were there first.
+    /// The message that loads observe; none for the bytes that were there first.
     message: Option<Message>,
-    /// It has read the store before it.
+    /// Whether the store has read the store before it.
     atomic: bool,
     /// The store itself, and the first load of each thread that has read from it: who knows a later one knows that one.
     events: Vec<Event>,
@@ -58,9 +58,9 @@ struct Store {
 #[derive(Debug)]
 struct Location {
     bytes: u32,
-    /// In coherence order.
+    /// The stores in coherence order.
     stores: Vec<Store>,
-    /// What each thread that has stored here has published here.
+    /// The clocks that each thread that has stored here has published here.
     own: FxHashMap<(Actor, u32), Fenced>,
 }
 
@@ -100,7 +100,8 @@ impl Weak {
         self.relaxed.retain(|(_, _, (memory, _)), _| stays(memory));
     }
 
-    /// These bytes are what memory has, for all threads: another access than a strong one of a whole location orders them, or races.
+    /// Makes the value in memory of these bytes that of all threads: another access than a strong one of a whole location orders
+    /// them, or races.
     pub fn forget(&mut self, memory: Memory, from: u64, bytes: u32, except: Option<Key>) {
         self.locations.retain(|key, location| {
             let apart = key.1 >= from + u64::from(bytes) || from >= key.1 + u64::from(location.bytes);

@@ -1,6 +1,6 @@
-//! What kind of access a record of the checked host is of.
+//! The kinds of access that the checked host records.
 
-/// What kind of access a record is of.
+/// The kind of access of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum What {
     #[default]
@@ -13,7 +13,7 @@ pub(super) enum What {
     Inval,
     /// An operation on an mbarrier object.
     Mbarrier,
-    /// By a copy in flight.
+    /// A load by a copy in flight.
     CopyLoad,
     CopyStore,
     CopyReduction,
@@ -52,17 +52,17 @@ impl What {
         !matches!(self, Load | Inval | Mbarrier | CopyLoad | Operand | TensorMap)
     }
 
-    /// Is it a store through the generic proxy, which other proxies see only after a proxy fence?
+    /// Whether the access is a store through the generic proxy, which other proxies see only after a proxy fence.
     pub fn needs_fence(self) -> bool {
         matches!(self, What::Store | What::Atomic | What::AsyncStore | What::AsyncReduction)
     }
 
-    /// Is it an atomic operation on each element?
+    /// Whether the access is an atomic operation on each element.
     pub fn reduces(self) -> bool {
         matches!(self, What::CopyReduction | What::AsyncReduction)
     }
 
-    /// Does it end at a time of its own?
+    /// Whether the access ends at a time of its own.
     pub fn is_asynchronous(self) -> bool {
         use What::*;
         matches!(self, CopyLoad | CopyStore | CopyReduction | AsyncStore | AsyncReduction | Operand)

@@ -86,7 +86,7 @@ pub enum Sync {
     Warp {
         /// The lanes of the member mask
         members: u32,
-        /// Whether the thread goes on after the arrival
+        /// Whether the thread arrives; otherwise it goes on
         arrives: bool,
     },
     /// `barrier.cluster.arrive`

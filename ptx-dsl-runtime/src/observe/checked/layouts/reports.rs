@@ -1,4 +1,4 @@
-//! What is wrong with a layout, in words.
+//! The reports of wrong layouts, in words.
 
 use super::{Piece, Written, swizzle_of};
 use crate::fault::{FaultKind, MatrixLayout, WrittenBox};

@@ -27,7 +27,7 @@ struct Operation {
 }
 
 impl Operation {
-    /// Is it a part of the same instruction as a new one?
+    /// Whether the operation is a part of the same instruction as a new one.
     #[inline]
     fn joins(&self, new: &Operation) -> bool {
         (self.actor, self.time, self.site) == (new.actor, new.time, new.site)
@@ -53,7 +53,7 @@ pub(in crate::observe::checked) struct Bytes {
     all: Vec<Operation>,
     /// Each warp has one, by all lanes.
     whole: bool,
-    /// Where the last one of a warp is, perhaps, by the number of the warp.
+    /// A hint of the index of each warp's last operation, by the number of the warp.
     places: [u8; 32],
     /// The number of the last one.
     last: u64,
@@ -151,7 +151,7 @@ impl Bytes {
         joins
     }
 
-    /// Only synchronisation with their threads says that the operations are done.
+    /// Forgets phases: only synchronisation with their threads then completes the operations.
     #[cfg(test)]
     pub fn forget_phases(&mut self) {
         self.all.iter_mut().for_each(|operation| operation.done = Completion::Thread);

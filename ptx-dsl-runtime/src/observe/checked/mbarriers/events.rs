@@ -13,7 +13,7 @@ use crate::observe::checked::threads::Warp;
 use crate::observe::checked::what::What;
 use crate::observe::monitor::{Access, By, Order, Proxy, Scope, Sem, Who};
 
-/// How an operation on an object orders the accesses to its bytes: as one that is strong.
+/// The memory order of an operation on an object, for the accesses to its bytes: a strong one.
 const OPERATION: Order = Order::new(Sem::Relaxed, Scope::Sys);
 
 impl Checked {

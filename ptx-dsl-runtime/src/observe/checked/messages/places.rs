@@ -3,12 +3,12 @@
 use super::Issuer;
 use super::stores::Stores;
 
-/// What is known of four bytes.
+/// The messages that begin in four bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// No message begins there.
     Empty,
-    /// One begins at the first byte, of a store by a lane that released nothing.
+    /// A message begins at the first byte, of a store by a lane that released nothing.
     Relaxed(Issuer),
     /// The table has those that begin there, if any.
     Table,
@@ -34,7 +34,7 @@ const MOST_PAGES: u64 = 1 << 28;
 pub(super) struct Places {
     pages: Vec<Option<Box<Page>>>,
     stores: Stores,
-    /// How many places have a message that has released nothing.
+    /// The number of places with a message that has released nothing.
     relaxed: usize,
     has_table: bool,
 }
@@ -46,7 +46,7 @@ fn split(offset: u64) -> (u64, usize) {
 }
 
 impl Places {
-    /// How many places have a message that has released nothing.
+    /// The number of places with a message that has released nothing.
     pub fn relaxed(&self) -> usize {
         self.relaxed
     }

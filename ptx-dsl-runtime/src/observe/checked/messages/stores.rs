@@ -6,7 +6,7 @@ use crate::observe::checked::recent::Recent;
 /// Larger numbers have no room beside the lane.
 const MOST: usize = (1 << 27) - 2;
 
-/// With so many, those to which no place refers are removed.
+/// The number of stores from which on those to which no place refers are removed.
 const LEAST: usize = 1 << 12;
 
 /// Stores that have released nothing, by number from 1 on.

@@ -1,4 +1,4 @@
-//! What is kept by place says the same as a table with all messages.
+//! Messages that are kept by place agree with a table of all messages.
 
 use super::*;
 use crate::observe::monitor::Sem;
@@ -17,7 +17,7 @@ impl Table {
     }
 }
 
-/// What a load sees, in words.
+/// The observation of a load, in words.
 fn seen(found: Option<Found<'_>>, warp: Actor, scope: Scope) -> String {
     let seen = match found {
         None => Vec::new(),

@@ -1,4 +1,4 @@
-//! Which `tcgen05` operations execute after others without waiting for their completion (9.7.16.6.2, 9.7.16.6.3).
+//! The order of `tcgen05` operations that execute one after another without a wait for completion (9.7.16.6.2, 9.7.16.6.3).
 
 use crate::observe::checked::actor::{Actor, Work};
 use crate::observe::checked::clock::{Bridge, Clock};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
     pub slot: u32,
-    /// Its thread.
+    /// The warp of the issuing thread.
     pub warp: Actor,
     pub lanes: u32,
     /// The time of its warp when it was issued.
@@ -22,8 +22,8 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// Does one that a thread of `warp` issues now execute after it? It does if the same thread has issued both, or if the fences
-    /// around a synchronisation are between the two.
+    /// Whether an operation that a thread of `warp` issues now executes after this one. It does if the same thread has issued both,
+    /// or if the fences around a synchronisation are between the two.
     fn precedes(&self, later: &Operation, warp: &Warp, fences: bool) -> bool {
         let same_thread = (self.warp, self.lanes) == (later.warp, later.lanes);
         let ordered = || {
@@ -33,7 +33,7 @@ impl Operation {
         self.slot == later.slot && self.pipeline.precedes(&later.pipeline) && (same_thread || ordered())
     }
 
-    /// What tells of its completion.
+    /// The event that completes the operation.
     fn completion(&self) -> (Actor, u32, u32) {
         (Work::Tensor.of(self.warp), self.lanes, self.commits + 1)
     }
@@ -42,7 +42,7 @@ impl Operation {
 /// The operations that accesses may still have to be ordered with.
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
-    /// By number, with those before it.
+    /// The operations by number, each with the operations before it.
     operations: BTreeMap<u64, (Operation, BTreeSet<u64>)>,
     started: u64,
     /// The operations of other threads that the commits of a thread complete: their threads, and the time before which they are.
@@ -84,17 +84,17 @@ impl Pipelines {
         self.started
     }
 
-    /// Does one execute after another?
+    /// Whether operation `later` executes after operation `first`.
     pub fn is_behind(&self, later: u64, first: u64) -> bool {
         later == first || self.operations.get(&later).is_some_and(|(_, behind)| behind.contains(&first))
     }
 
-    /// What a commit of this thread completes of others.
+    /// The events of other threads that a commit of this thread completes.
     pub fn completed_by(&self, thread: (Actor, u32)) -> impl Iterator<Item = (Actor, u32, u32)> + '_ {
         self.of_others.get(&thread).into_iter().flatten().map(|(&(actor, lanes), &time)| (actor, lanes, time))
     }
 
-    /// What a commit of this thread, which knows of this, does not complete: the operations of other threads that it comes after.
+    /// The operations of other threads that a commit of this thread comes after, as `known` says, but does not complete.
     pub fn not_tracked(&self, thread: (Actor, u32), known: &Clock) -> impl Iterator<Item = (Actor, u32, u32)> {
         let all = self.operations.values().map(|(operation, _)| operation);
         let of_others = all.filter(move |o| (o.warp, o.lanes) != thread && known.knows(o.warp, o.lanes, o.issued));

@@ -1,9 +1,9 @@
-//! Which words of Tensor Memory are written.
+//! The words of Tensor Memory that are written.
 
 use crate::memory::tmem::{COLUMNS, LANES};
 use std::ops::Range;
 
-/// Which words of Tensor Memory are written since they were allocated.
+/// The words of Tensor Memory that are written since they were allocated.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// A bit for each column, by lane; empty before the first write.
@@ -20,7 +20,7 @@ fn words(columns: &Range<usize>) -> impl Iterator<Item = (usize, u64)> + use<> {
 }
 
 impl Written {
-    /// These words are written.
+    /// Marks words as written.
     pub fn mark(&mut self, lanes: &Range<usize>, columns: &Range<usize>) {
         if self.columns.is_empty() {
             self.columns = vec![[0; COLUMNS / 64]; LANES];
@@ -30,7 +30,7 @@ impl Written {
         }
     }
 
-    /// These columns are free.
+    /// Forgets columns, which are free.
     pub fn forget(&mut self, columns: &Range<usize>) {
         for lane in &mut self.columns {
             words(columns).for_each(|(word, bits)| lane[word] &= !bits);

@@ -21,7 +21,7 @@ struct Step {
     order: Order,
     bytes: u32,
     from: u64,
-    /// Where lanes are, if not in a row.
+    /// The offsets of the lanes, if they are not in a row.
     offsets: Option<[u64; 32]>,
     who: Who,
 }
@@ -35,7 +35,7 @@ fn warp(warp: u32, site: u32) -> Who {
     Who { site, slot: 0, rank: 0, warp, lanes: u32::MAX }
 }
 
-/// Of accesses of several CTAs most do not race.
+/// A random order of the accesses of several CTAs, most of which do not race.
 fn random_order(r: &mut Random, ctas: u32) -> Order {
     let strong = strong(if ctas > 1 && r.below(32) != 0 { Scope::Gpu } else { r.choose(&[Scope::Gpu, Scope::Cta]) });
     match r.below(12) {
@@ -49,7 +49,7 @@ fn random_order(r: &mut Random, ctas: u32) -> Order {
 }
 
 impl Step {
-    /// Most accesses of a launch have one size: others race. CTAs share global memory.
+    /// A random step. Most accesses of a launch have one size: others race. CTAs share global memory.
     fn random(r: &mut Random, site: u32, (size, ctas): (u32, u32)) -> Step {
         let bytes = if r.below(16 * ctas) == 0 { r.choose(&[4, 8, 2]) } else { size };
         let order = random_order(r, ctas);
@@ -261,7 +261,7 @@ fn lanes_store_to_one_place() {
     assert!(matches!(found, Err(FaultKind::DataRace(_))), "{found:?}");
 }
 
-/// Of strong loads by CTAs that nothing orders, a word keeps the first and the newest.
+/// A word keeps the first and the newest of the strong loads by CTAs that nothing orders.
 #[test]
 fn a_store_races_with_loads_of_several_ctas() {
     let (relaxed, places) = (strong(Scope::Gpu), spread(0));
@@ -287,7 +287,7 @@ fn a_store_races_with_loads_of_several_ctas() {
     }
 }
 
-/// So many accesses that those that no word refers to are forgotten in between.
+/// There are so many accesses that those that no word refers to are forgotten in between.
 #[test]
 fn what_has_happened_is_known_for_long() {
     let (m, relaxed, places) = (&mut checked(), strong(Scope::Gpu), spread(0));

@@ -16,7 +16,7 @@ struct Step {
     bytes: u32,
     warp: u32,
     pieces: Pieces,
-    /// Of a single warp.
+    /// The lanes of a single warp.
     lanes: u32,
     site: u32,
     /// Each lane of a single warp accesses its own place.
@@ -25,7 +25,7 @@ struct Step {
     others: Option<[i32; 2]>,
 }
 
-/// Where lanes access memory, and whether the accesses are atomic.
+/// The offsets at which lanes access memory, and whether the accesses are atomic.
 #[derive(Debug, Clone, Copy)]
 struct Scattered {
     offsets: [u64; 32],
@@ -191,7 +191,7 @@ pub(super) fn barrier(m: &mut Checked, id: u32, warps: impl Iterator<Item = u32>
     m.sync(Sync::BarrierCompletes { id }, order, who(warps.last().unwrap())).unwrap();
 }
 
-/// What a launch finds first.
+/// The name of the first finding of a launch.
 fn name(found: &Result<(), FaultKind>) -> &'static str {
     match found {
         Ok(()) => "nothing",

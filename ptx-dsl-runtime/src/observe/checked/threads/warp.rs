@@ -1,4 +1,4 @@
-//! What the lanes of a warp know of other threads: the same, until they synchronise apart.
+//! The clocks of the lanes of a warp, which are the same until they synchronise separately.
 
 use crate::observe::checked::actor::{self, Actor, includes};
 use crate::observe::checked::clock::{Bridge, Clock};
@@ -8,7 +8,7 @@ use std::rc::{Rc, Weak};
 /// Clocks that fences have made visible, one for each scope.
 pub(in crate::observe::checked) type Fenced = Vec<(Scope, Rc<Clock>)>;
 
-/// What relaxed loads have observed.
+/// A clock that a relaxed load has observed.
 #[derive(Debug, Clone)]
 struct Observed {
     /// The warp that has published it, if it is one.
@@ -21,12 +21,12 @@ struct Observed {
 pub(super) struct Group {
     pub(super) lanes: u32,
     pub(super) known: Rc<Clock>,
-    /// What a later strong store makes visible (a release pattern that begins with a fence).
+    /// The clocks that a later strong store publishes (a release pattern that begins with a fence).
     pub(super) fenced: Fenced,
-    /// What a later fence makes known (an acquire pattern that ends with a fence): what relaxed loads have observed.
+    /// The clocks of relaxed loads that a later fence acquires (an acquire pattern that ends with a fence).
     observed: Vec<Observed>,
-    /// What they have learnt last, so that a thread that polls need not compare it again. It is not kept alive, and a change makes
-    /// another one of it.
+    /// The clock that the lanes have learnt last, so that a thread that polls need not compare it again. It is not kept alive, and
+    /// a change makes another clock of it.
     learnt: Weak<Clock>,
 }
 
@@ -53,7 +53,7 @@ impl Group {
     }
 }
 
-/// These lanes have waited for their own operations before this time.
+/// A wait of lanes for their own operations before a time.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     actor: Actor,
@@ -77,9 +77,9 @@ pub(in crate::observe::checked) struct Warp {
     neighbours: u32,
     /// The operations for which lanes have waited.
     waits: Vec<Wait>,
-    /// What it has waited for, relaxed synchronisation included.
+    /// The clock of all waits, relaxed synchronisation included.
     pub(super) met: Clock,
-    /// Has it accessed memory at this time?
+    /// Whether the warp has accessed memory at this time.
     used: bool,
     /// Do all lanes know the same?
     pub(super) whole: bool,
@@ -88,7 +88,7 @@ pub(in crate::observe::checked) struct Warp {
     pub(super) groups: Vec<Group>,
 }
 
-/// What lanes of a warp publish.
+/// The clocks that lanes of a warp publish.
 #[derive(Debug, Clone, Default)]
 pub(in crate::observe::checked) struct Published {
     pub known: Clock,
@@ -176,7 +176,7 @@ impl Warp {
         }
     }
 
-    /// It accesses memory: the time of the event.
+    /// Records that the warp accesses memory; returns the time of the event.
     #[inline]
     pub fn event(&mut self) -> u32 {
         self.used = true;
@@ -211,13 +211,14 @@ impl Warp {
         actor::are_neighbours(actor, self.id) && time < self.floor
     }
 
-    /// Have these lanes waited for this operation of their own?
+    /// Whether these lanes have waited for this operation of their own.
     pub fn has_waited(&self, actor: Actor, lanes: u32, time: u32) -> bool {
         actor::is_work_of(actor, self.id)
             && self.waits.iter().any(|w| w.actor == actor && lanes & !w.lanes == 0 && time < w.time)
     }
 
-    /// These lanes have waited for others, with or without their memory accesses. `tcgen05.fence` makes do with that (9.7.16.6.3).
+    /// Records that these lanes have waited for others, with or without their memory accesses. `tcgen05.fence` makes do with that
+    /// (9.7.16.6.3).
     pub fn meet(&mut self, lanes: u32, clock: &Clock) {
         self.met.join(clock);
         let released = Bridge::TensorReleased;
@@ -236,7 +237,7 @@ impl Warp {
         self.groups.iter().any(|g| g.known.is_fenced(bridge, actor, lanes, time))
     }
 
-    /// These lanes execute `tcgen05.fence`.
+    /// Executes `tcgen05.fence` for these lanes.
     pub fn fence_tensor(&mut self, lanes: u32, before: bool) {
         self.end_event();
         let own: Vec<_> = if before { self.own(lanes).collect() } else { Vec::new() };
@@ -257,12 +258,12 @@ impl Warp {
         self.met.has_met(cta) || self.group(lane).known.has_met(cta)
     }
 
-    /// Has it waited for others, after a proxy fence that comes after these events?
+    /// Whether the warp has waited for others, after a proxy fence that comes after these events.
     pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
         self.met.is_fenced(bridge, actor, lanes, time)
     }
 
-    /// These lanes have waited for their own operations before this time.
+    /// Records that these lanes have waited for their own operations before this time.
     pub fn wait(&mut self, actor: Actor, lanes: u32, time: u32) {
         self.waits.iter_mut().filter(|w| w.actor == actor).for_each(|w| w.lanes &= !lanes);
         self.waits.retain(|w| w.lanes != 0);
@@ -272,7 +273,7 @@ impl Warp {
         }
     }
 
-    /// What only these lanes know: their own events until now, and the operations for which they have waited.
+    /// The events that only these lanes know: their own events until now, and the operations for which they have waited.
     pub(super) fn own(&self, lanes: u32) -> impl Iterator<Item = (Actor, u32, u32)> + '_ {
         let waits = self.waits.iter().map(|w| (w.actor, w.lanes, w.time));
         let all = std::iter::once((self.id, u32::MAX, self.time)).chain(waits);
@@ -296,7 +297,7 @@ impl Warp {
         self.used = false;
     }
 
-    /// What these lanes know, and their own events until now.
+    /// The clocks of these lanes, with their own events until now.
     pub fn publish(&mut self, lanes: u32) -> Published {
         self.tell_clocks();
         self.end_event();
@@ -363,7 +364,7 @@ impl Warp {
         self.whole = self.groups.len() == 1;
     }
 
-    /// These lanes know nothing but this from now on, which includes what they knew.
+    /// Replaces the clocks of these lanes by this one, which includes them.
     pub fn replace(&mut self, lanes: u32, known: &Rc<Clock>, fenced: &Fenced) {
         self.for_lanes(lanes, |g| {
             g.known = known.clone();
@@ -371,7 +372,7 @@ impl Warp {
         });
     }
 
-    /// These lanes learn what `clock` knows.
+    /// Joins `clock` into the clocks of these lanes.
     pub fn learn(&mut self, lanes: u32, clock: &Rc<Clock>) {
         // a thread that polls learns nothing new most of the time
         let mut groups = self.groups.iter_mut().filter(|g| g.lanes & lanes != 0);
@@ -385,8 +386,8 @@ impl Warp {
         });
     }
 
-    /// These lanes have observed what `clock` knows, published by a warp, and know it after a fence whose scope includes that warp.
-    /// `None`: after any fence.
+    /// Records that these lanes have observed `clock`, published by a warp, and know it after a fence whose scope includes that
+    /// warp. `None`: after any fence.
     pub fn observe(&mut self, lanes: u32, clock: &Rc<Clock>, from: Option<Actor>) {
         self.for_lanes(lanes, |g| match g.observed.iter_mut().find(|o| o.from == from) {
             Some(o) if Rc::ptr_eq(&o.clock, clock) => {}
@@ -400,7 +401,7 @@ impl Warp {
         self.group(lane).known.is_fenced(bridge, actor, lanes, time)
     }
 
-    /// These lanes execute a proxy fence.
+    /// Executes a proxy fence for these lanes.
     pub fn fence_proxies(&mut self, lanes: u32, fence: ProxyFence) {
         self.tell_clocks();
         self.end_event();
@@ -429,7 +430,7 @@ impl Warp {
         }
     }
 
-    /// These lanes execute a fence.
+    /// Executes a fence for these lanes.
     pub fn fence(&mut self, lanes: u32, order: Order) {
         if order.acquires() {
             let id = self.id;
