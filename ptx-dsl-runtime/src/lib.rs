@@ -1,6 +1,6 @@
 //! The host machine of `ptx-dsl`: runs kernels across warps, CTAs and clusters, and reports what they do wrong.
 //!
-//! It does not process PTX text. The macro emits a [`Kernel`] with an image, which the [interpreter](engines::interpreter) runs, and in
+//! It does not process PTX text. The macro emits a [`Kernel`] with an image, which the [`interpreter`] runs, and in
 //! optimised builds also compiled code ([`CompiledKernel`]). Both call the functions of [`semantics`].
 //!
 //! The modules are floors: each imports only those below it.

@@ -1,6 +1,6 @@
 //! The observers of a launch: monitors, the checked host, timelines, and the exploration of schedules.
 
-pub mod checked;
+pub(crate) mod checked;
 pub(crate) mod explore;
 pub mod monitor;
 pub(crate) mod probe;
