@@ -86,7 +86,7 @@ impl At {
         self.inlined(f)
     }
 
-    /// The statement and its places, at the end of a line.
+    /// Writes the statement and its places, at the end of a line.
     pub(super) fn within(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` at PTX line {}", self.text, self.line)?;
         if let Some(source) = self.of_source().filter(|_| !self.of_file) {

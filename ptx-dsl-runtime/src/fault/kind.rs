@@ -105,16 +105,16 @@ pub enum FaultKind {
     UnfencedRegister {
         /// name of the register
         register: String,
-        /// the name of the register that was written, of which it is a copy
+        /// the name of the written register, whose value was copied
         from: String,
-        /// the instruction that has written it
+        /// the instruction that has written that register
         by: String,
     },
     /// An instruction touches a register of D or A that belongs to a `wgmma.mma_async` in flight.
     HeldRegister {
         /// the register, and the operation in flight that holds it
         what: String,
-        /// advice on how to fix it
+        /// advice on how to fix the access
         help: &'static str,
     },
     /// A data race (checked host).
@@ -271,7 +271,7 @@ pub enum FaultKind {
         what: String,
         /// section of the PTX ISA, or ""
         section: &'static str,
-        /// advice on how to fix it, or ""
+        /// advice on how to fix the error, or ""
         help: &'static str,
     },
     /// No thread can run and nothing is in flight.

@@ -16,7 +16,7 @@ pub struct MatrixLayout {
     pub written: Option<WrittenBox>,
     /// The section of the manual.
     pub section: &'static str,
-    /// Advice on how to fix it.
+    /// Advice on how to fix the layout.
     pub help: String,
 }
 

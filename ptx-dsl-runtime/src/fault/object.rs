@@ -146,7 +146,7 @@ impl Object {
         }
     }
 
-    /// A fix, if it is not that of the kind of fault.
+    /// A fix that replaces that of the kind of fault.
     pub(super) fn help(&self) -> Option<&'static str> {
         match self {
             Object::Buffer { .. } if self.has_wrapped() => {

@@ -59,20 +59,20 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NearMiss {
-    /// Why it does not order them.
+    /// The weakness of the synchronisation.
     pub why: TooWeak,
     /// The statement that publishes.
     pub from: u32,
     /// The publishing statement in words, if known.
     pub from_at: Option<At>,
-    /// The statement that observes it.
+    /// The statement that observes the published value.
     pub to: u32,
     /// The observing statement in words, if known.
     pub to_at: Option<At>,
 }
 
 impl Race {
-    /// Does a CTA end before an access to its shared memory?
+    /// Whether one of the accesses is the end of a CTA, whose shared memory the other one accesses.
     pub(super) fn is_end(&self) -> bool {
         self.access == "end of the CTA"
     }

@@ -28,7 +28,7 @@ pub struct TensorRace {
     pub missing: TensorOrder,
     /// Whether both accesses are operations, which the manual does not execute in the order of issue.
     pub operations: bool,
-    /// A synchronisation that would order them if it were a little stronger.
+    /// A synchronisation that would order the accesses if it were a little stronger.
     pub near_miss: Option<NearMiss>,
 }
 

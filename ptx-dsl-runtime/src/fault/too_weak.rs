@@ -37,7 +37,7 @@ impl TooWeak {
         matches!(self, TooWeak::OtherCommit | TooWeak::OtherGroups)
     }
 
-    /// The edit that makes it strong enough.
+    /// The edit that makes the synchronisation strong enough.
     pub(super) fn help(self) -> &'static str {
         match self {
             TooWeak::RelaxedStore => "write `.release` at the store, or a `fence.acq_rel` before it",

@@ -145,7 +145,7 @@ impl AsyncOps {
         self.list.is_empty() && self.lane_copies_in_flight == 0
     }
 
-    /// Is nothing in flight that completes at a time of its own?
+    /// Whether no operation in flight completes at a time of its own.
     #[inline(always)]
     pub fn none_due(&self) -> bool {
         self.list.is_empty()
@@ -162,7 +162,7 @@ impl AsyncOps {
         self.list.iter().any(|a| a.slot == slot) || self.any_lane_copy(slot)
     }
 
-    /// The cluster has ended: its threads have no groups.
+    /// Forgets the copies of an ended cluster: its threads have no groups.
     fn forget_copies(&mut self, slot: usize) {
         self.bulk_groups.retain(|(s, ..), _| *s != slot);
         self.lane_copies.retain(|(s, ..), _| *s != slot);

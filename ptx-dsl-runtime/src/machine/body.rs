@@ -30,7 +30,7 @@ pub struct Looping {
     pub pc: Pc,
 }
 
-/// A statement of a loop that reads what others write.
+/// A statement of a loop that reads values which others write.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct PolledRead {
@@ -48,7 +48,7 @@ pub struct PolledRead {
 pub struct Polls {
     /// The statements of the loop that read.
     pub reads: Vec<PolledRead>,
-    /// Statements outside of the loop that could change it.
+    /// The statements outside of the loop that could change the memory.
     pub writers: Vec<u32>,
 }
 

@@ -36,7 +36,7 @@ impl Cohort {
         self.cta == o.cta && self.lo < o.hi && o.lo < self.hi
     }
 
-    /// Can both merge into one cohort, if their lanes allow it?
+    /// Whether two cohorts can merge into one, if their lanes allow it.
     pub fn agrees(&self, o: &Cohort) -> bool {
         self.cta == o.cta && self.pc == o.pc && self.resumed == o.resumed && self.result == o.result
     }
@@ -152,7 +152,8 @@ impl Cluster {
         c.mask == u32::MAX && cta.threads == (c.hi - c.lo) * 32 && (cta.barriers_used == 0 || !cta.barrier_is_open())
     }
 
-    /// Can the next cluster start with the CTAs as they are, where this one [`ends_with`](Self::ends_with) its first cohort?
+    /// Whether the next cluster can start with the CTAs as they are, where this one [`ends_with`](Self::ends_with) its first
+    /// cohort.
     #[inline(always)]
     pub fn is_reusable(&self) -> bool {
         self.ctas.iter().all(|cta| !cta.live_dirty) && !self.tensor_dirty && self.barrier.is_new()

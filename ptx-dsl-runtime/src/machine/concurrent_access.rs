@@ -279,7 +279,7 @@ impl Ctx<'_> {
 /// Elements in concurrent memory that lanes access: most are in the memory of the first.
 struct Elements<'a> {
     memory: &'a [AtomicU8],
-    /// The address of its first byte.
+    /// The address of the first byte.
     base: u64,
     /// Bytes of an element.
     bytes: usize,

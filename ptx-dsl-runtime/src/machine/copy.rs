@@ -19,10 +19,10 @@ pub(crate) trait CopyJob: std::fmt::Debug {
     /// Completes it: writes the destination, from what [`CopyJob::read`] has returned or from the source as it is now.
     fn write(&self, m: &mut Spaces<'_, '_>, read: Option<Vec<u8>>) -> Result<(), FaultKind>;
 
-    /// The shared memory that it reads.
+    /// The shared memory that the copy reads.
     fn source(&self) -> Option<SharedRange>;
 
-    /// The shared memory that it writes.
+    /// The shared memory that the copy writes.
     fn destination(&self) -> Option<SharedRange>;
 
     /// Whether the copy changes its destination by relaxed atomic operations.
@@ -30,12 +30,12 @@ pub(crate) trait CopyJob: std::fmt::Debug {
         false
     }
 
-    /// The box of a tensor that it writes to shared memory, or reads there, for monitors.
+    /// The box of a tensor that the copy writes to shared memory, or reads there, for monitors.
     fn shared_box(&self) -> Option<SharedBox> {
         None
     }
 
-    /// Each access that it makes, for monitors. A reduction of an element is one write.
+    /// Each access that the copy makes, for monitors. A reduction of an element is one write.
     fn accesses(&self) -> Vec<JobAccess>;
 }
 

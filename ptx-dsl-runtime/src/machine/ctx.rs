@@ -74,7 +74,7 @@ impl Ctx<'_> {
         self.residents.cta_mut(self.cur.cta)
     }
 
-    /// A step begins: its CTA's shared memory moves to [`Memory::shared`].
+    /// Moves the shared memory of the step's CTA to [`Memory::shared`], at the begin of a step.
     #[inline]
     pub(crate) fn hold_shared(&mut self) {
         if let Some(cta) = self.residents.here_mut().ctas.get_mut(self.cur.cta as usize) {
@@ -82,7 +82,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The step is over: the shared memory moves back.
+    /// Moves the shared memory back to its CTA, at the end of a step.
     #[inline]
     pub(crate) fn release_shared(&mut self) {
         if let Some(cta) = self.residents.here_mut().ctas.get_mut(self.cur.cta as usize) {

@@ -65,34 +65,34 @@ pub enum Place {
     Global {
         /// The number of the buffer: its segment of global addresses
         segment: usize,
-        /// Bytes from its beginning
+        /// Bytes from the beginning of the buffer
         offset: u64,
     },
     /// A byte of the shared memory of a CTA
     Shared {
         /// The rank of the CTA in its cluster
         rank: u32,
-        /// Bytes from its beginning
+        /// Bytes from the beginning of the shared memory
         offset: u32,
     },
     /// A byte of the local memory of the thread
     Local {
-        /// Bytes from its beginning
+        /// Bytes from the beginning of the local memory
         offset: u64,
     },
     /// A byte of the `.const` bank
     Const {
-        /// Bytes from its beginning
+        /// Bytes from the beginning of the bank
         offset: u64,
     },
     /// A byte of the parameters of the kernel
     Param {
-        /// Bytes from its beginning
+        /// Bytes from the beginning of the parameters
         offset: u64,
     },
 }
 
-/// Is a generic address in local memory, where it names another place for each thread?
+/// Whether a generic address is in local memory, where it names another place for each thread.
 pub(crate) fn names_local(addr: u64) -> bool {
     addr >> WINDOW_SHIFT == LOCAL
 }

@@ -80,7 +80,7 @@ impl<'a> Global<'a> {
         Global { segments, cache, concurrent, of: PhantomData }
     }
 
-    /// Do other host threads access it?
+    /// Whether other host threads access global memory.
     #[inline(always)]
     pub fn is_concurrent(&self) -> bool {
         !self.concurrent.is_empty()
@@ -94,7 +94,7 @@ impl<'a> Global<'a> {
         shared.get(from..from.checked_add(bytes)?)
     }
 
-    /// All bytes of a segment that several host threads access; none if it is another one.
+    /// All bytes of a segment that several host threads access; none for other segments.
     #[inline]
     pub fn concurrent_segment(&self, segment: usize) -> &'a [AtomicU8] {
         self.concurrent.get(segment).copied().unwrap_or_default()
@@ -143,7 +143,7 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts_mut(s.at.as_ptr(), s.writable) })
     }
 
-    /// Can the kernel not write to it?
+    /// Whether the kernel cannot write to the segment.
     pub fn is_read_only(&self, segment: usize) -> bool {
         self.concurrent.is_empty() && self.segments.get(segment).is_some_and(|s| s.writable == 0)
     }

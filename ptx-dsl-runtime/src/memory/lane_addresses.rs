@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 pub(crate) trait Offset: Copy + PartialEq + Into<u64> {
     const ZERO: Self;
     fn minus(self, other: Self) -> Self;
-    /// A mark if it is greater than `last`, which is less than 2^63. Marks of several offsets can be joined by `or`.
+    /// Marks an offset that is greater than `last`, which is less than 2^63. Marks of several offsets can be joined by `or`.
     fn beyond(self, last: u64) -> Self;
     /// Whether the offset carries the mark of [`beyond`](Self::beyond).
     fn is_beyond(self) -> bool;
@@ -78,7 +78,7 @@ fn fit<T: Word, O: Offset>(len: usize, base: O, addr: &[O; 32]) -> bool {
 pub(crate) struct LaneAddresses<'a, T, O> {
     memory: &'a [u8],
     base: O,
-    /// A `T` at each is inside: only [`LaneAddresses::check`] makes them.
+    /// The addresses of all lanes, at each of which a `T` is inside: only [`LaneAddresses::check`] makes them.
     addr: &'a [O; 32],
     of: PhantomData<T>,
 }

@@ -29,7 +29,7 @@ impl<'a> Segment<'a> {
         Segment { bytes: Bytes::ReadOnly(bytes), start: 0 }
     }
 
-    /// Bytes that it can write.
+    /// A segment of bytes that the kernel can write.
     pub const fn writable(bytes: &'a mut [u8]) -> Self {
         Segment { bytes: Bytes::Writable(bytes), start: 0 }
     }

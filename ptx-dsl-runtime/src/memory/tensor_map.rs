@@ -39,7 +39,7 @@ pub enum ElementType {
     Tf32Ftz,
     /// `16U4_ALIGN8B`: 16 numbers of 4 bits in 8 bytes
     B4x16,
-    /// `16U4_ALIGN16B`: the same, with 8 bytes of padding after them in shared memory
+    /// `16U4_ALIGN16B`: elements like `16U4_ALIGN8B`, with 8 bytes of padding after them in shared memory
     B4x16P64,
     /// `16U6_ALIGN16B`: 16 numbers of 6 bits in 12 bytes. Loads leave 4 bytes of padding after them in shared memory (`.b6x16_p32`), where
     /// stores take each from the low bits of a byte of its own (`.b6p2x16`)
@@ -107,7 +107,7 @@ pub enum Swizzle {
     B128,
     /// `128B_ATOM_32B`: pieces of 32 bytes within 128
     B128Atom32,
-    /// `128B_ATOM_32B_FLIP_8B`: the same, with the halves of each 16 bytes exchanged in every second row
+    /// `128B_ATOM_32B_FLIP_8B`: like `128B_ATOM_32B`, with the halves of each 16 bytes exchanged in every second row
     B128Atom32Flip8,
     /// `128B_ATOM_64B`: pieces of 64 bytes within 128
     B128Atom64,
@@ -134,7 +134,7 @@ impl Swizzle {
             .find(|s| s.codes() == (mode, atomicity))
     }
 
-    /// The bytes within which it permutes; 0 without a swizzle.
+    /// The number of bytes within which the swizzle permutes; 0 without a swizzle.
     pub(crate) fn span(self) -> u32 {
         match self {
             Swizzle::None => 0,

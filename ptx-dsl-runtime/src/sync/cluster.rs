@@ -27,7 +27,7 @@ impl ClusterBarrier {
         !self.used
     }
 
-    /// Resets it for a new cluster.
+    /// Resets the barrier for a new cluster.
     pub fn restart(&mut self, warps: usize, live: u32) {
         if self.used || self.arrived.len() != warps {
             for masks in [&mut self.arrived, &mut self.owes] {

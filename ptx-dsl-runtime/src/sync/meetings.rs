@@ -19,7 +19,7 @@ pub(crate) struct Meetings {
     open: Vec<Meeting>,
 }
 
-/// Lanes of a warp that wait in such an instruction.
+/// The waiting lanes of a warp, with their operands.
 #[derive(Debug)]
 struct Waiting {
     lanes: u32,
@@ -30,7 +30,7 @@ struct Waiting {
     others: [Option<(u32, u32)>; 32],
 }
 
-/// All lanes of a meeting have come, but not all have their results.
+/// A meeting whose lanes have all come, but do not all have their results.
 #[derive(Debug)]
 struct Meeting {
     warp: u32,
@@ -41,14 +41,14 @@ struct Meeting {
 }
 
 impl Meetings {
-    /// Nobody waits.
+    /// Removes all meetings and waiting lanes.
     pub fn clear(&mut self) {
         if !self.waiting.is_empty() || !self.open.is_empty() {
             *self = Meetings::default();
         }
     }
 
-    /// Lanes leave their operands for the others, and wait for them. `instruction`: a number of the opcode and its qualifiers.
+    /// Deposits the operands of lanes that wait for the others. `instruction`: a number of the opcode and its qualifiers.
     pub fn wait(&mut self, (warp, lanes): (u32, u32), instruction: u64, operands: &[&Lanes]) {
         let new =
             || Box::new(Waiting { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST], others: [None; 32] });
@@ -76,7 +76,7 @@ impl Meetings {
         }
     }
 
-    /// Lanes go on that have not needed the operands of others.
+    /// Removes waiting lanes that go on without the operands of others.
     pub fn leave(&mut self, warp: u32, lanes: u32) {
         if let Some(waiting) = self.waiting.get_mut(&warp) {
             waiting.lanes &= !lanes;

@@ -19,7 +19,7 @@ struct Warp {
     count: u32,
     /// The number of `setmaxnreg` instructions that the warp has executed.
     executed: u32,
-    /// The last of them.
+    /// The last `setmaxnreg` of the warp.
     last: Option<Request>,
 }
 
@@ -33,7 +33,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// All warps have what they start with.
+    /// Resets all warps to the registers that they start with.
     #[inline(always)]
     pub fn reset(&mut self) {
         self.warps.clear();

@@ -197,7 +197,7 @@ impl Allocator {
         self.meet(side, pair, Op::Relinquish, origin)
     }
 
-    /// Joins the same operation of the peer, or is the first of the two.
+    /// Joins the matching operation of the peer, or waits as the first of the two.
     fn meet(&mut self, side: usize, pair: bool, op: Op, origin: Origin) -> u32 {
         if !pair {
             self.next += 1;
@@ -258,7 +258,7 @@ impl Allocator {
         held.fold(0, |all, a| all | units(a.column, a.columns))
     }
 
-    /// A CTA has exited: what it left behind, and the issuer of that.
+    /// The unfinished use of Tensor Memory by a CTA that has exited, and its issuer.
     pub fn exit(&self, side: usize) -> Option<(Leftover, Origin)> {
         if let Some(a) = self.live.iter().find(|a| a.held[side]) {
             return Some((Leftover::Allocation(a.column, a.columns), a.origin[side]));

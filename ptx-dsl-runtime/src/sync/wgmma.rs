@@ -85,7 +85,7 @@ impl Groups {
         self.groups.drain(..self.groups.len() - keep);
     }
 
-    /// Is an operation in flight that holds one of these sets? With its statement.
+    /// An operation in flight that holds one of these sets, with its statement.
     pub fn pending(&self, sets: u64) -> Option<(Pending, u32)> {
         let site = |held: u64| self.sites.get((held & sets).trailing_zeros() as usize).copied().unwrap_or(NO_SITE);
         if self.open & sets != 0 {

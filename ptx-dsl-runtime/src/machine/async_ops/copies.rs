@@ -17,7 +17,7 @@ use crate::sync::mbarrier;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl AsyncOp {
-    /// The bytes that it completes at an mbarrier object.
+    /// The bytes that the copy completes at an mbarrier object.
     fn brings(&self, object: SharedPlace) -> i64 {
         match &self.work {
             Work::Copy(Copy { signal: Signal::Mbarrier { at, bytes }, .. }) if *at == object => (*bytes).into(),

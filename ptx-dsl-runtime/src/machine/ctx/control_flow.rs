@@ -7,14 +7,14 @@ use crate::machine::step::{Part, Together};
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
-    /// Every region starts with it: counts the step budget and records where the cohort is.
+    /// Starts a region: counts the step budget and records where the cohort is.
     #[inline(always)]
     pub fn turn(&mut self, pc: Pc) -> Result<(), Box<Fault>> {
         self.cur.pc = pc;
         if self.scheduling.count((self.cur.hi - self.cur.lo) as u64) { self.end_turn() } else { Ok(()) }
     }
 
-    /// A region starts for some warps of the cohort: counts the step budget and records where the cohort is.
+    /// Starts a region for some warps of the cohort: counts the step budget and records where the cohort is.
     #[inline(always)]
     pub(crate) fn turn_of(&mut self, pc: Pc, warps: u64) -> Result<(), Box<Fault>> {
         self.cur.pc = pc;
@@ -41,7 +41,7 @@ impl Ctx<'_> {
         self.mask
     }
 
-    /// Do all warps of the cohort have all their lanes?
+    /// Whether all warps of the cohort have all their lanes.
     #[inline(always)]
     pub fn whole_warps(&self) -> bool {
         self.cur.mask == u32::MAX
@@ -153,13 +153,12 @@ impl Ctx<'_> {
         self.cur.resumed
     }
 
-    /// Lets others go first: for a thread that polls.
+    /// Yields to other cohorts, for a thread that polls.
     pub fn yield_now(&mut self) {
         self.scheduling.yield_now();
     }
 
-    /// Lanes have executed an atomic operation that returns what memory held. If they change nothing again and again, they wait for a
-    /// lock: others go first.
+    /// Counts atomic operations that change nothing. A cohort that makes many in a row waits for a lock, so it yields to others.
     #[inline]
     pub(crate) fn attempts(&mut self, changed: bool) {
         self.scheduling.attempts(changed);
@@ -167,7 +166,7 @@ impl Ctx<'_> {
 
     // fragments of a diverged warp
 
-    /// Lanes of the current warp can run at `pc`, besides the running ones.
+    /// Adds lanes of the current warp that can run at `pc`, besides the running ones.
     #[inline(always)]
     pub fn fork(&mut self, mask: u32, pc: Pc) {
         if mask != 0 {

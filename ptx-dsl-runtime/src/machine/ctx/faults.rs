@@ -119,7 +119,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Has global memory changed where it had not changed before?
+    /// Whether global memory has changed where it had not changed before.
     fn writes_new_memory(&mut self) -> bool {
         self.scheduling.written.is_new(&self.memory.global)
     }

@@ -22,7 +22,7 @@ pub(crate) enum Meets {
 }
 
 impl Ctx<'_> {
-    /// The active lanes have left operands earlier, perhaps, and will not meet others with them.
+    /// Removes operands that the active lanes may have deposited earlier, which will not meet others with them.
     pub(crate) fn forget_operands(&mut self) {
         let (warp, lanes) = (self.warp, self.mask);
         self.cta_mut().meetings.leave(warp, lanes);

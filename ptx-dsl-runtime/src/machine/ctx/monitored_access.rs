@@ -26,7 +26,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Is the monitor told of no such access to a segment of global memory?
+    /// Whether the monitor sees no such access to a segment of global memory.
     #[inline(always)]
     fn is_unseen(&self, segment: usize, write: bool) -> bool {
         !self.monitor.wants().read_only && !write && self.memory.global.is_read_only(segment)

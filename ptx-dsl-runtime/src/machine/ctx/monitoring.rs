@@ -10,7 +10,7 @@ use crate::observe::probe::layout::{SharedBox, SharedMatrix};
 use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
-    /// Lanes of the current warp at the current statement.
+    /// The given lanes of the current warp at the current statement.
     pub(crate) fn who(&self, lanes: u32) -> Who {
         let slot = self.residents.slot as u32;
         Who { site: self.site, slot, rank: self.cur.cta, warp: self.warp, lanes }
@@ -94,7 +94,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The monitor has found something about a lane. Err if that ends the launch.
+    /// Handles a finding of the monitor about a lane. Err if it ends the launch.
     #[cold]
     pub(crate) fn found(&mut self, kind: FaultKind, lane: u32) -> Result<(), FaultKind> {
         let who = self.who(1 << lane);
@@ -200,13 +200,13 @@ impl Ctx<'_> {
         }
     }
 
-    /// A cohort goes on.
+    /// Tells the monitor that a cohort goes on.
     #[inline(always)]
     pub(crate) fn tell_resumes(&mut self, slot: usize, c: &Cohort, timed_out: bool) {
         self.tell(Event::Resumes { who: c.who(slot, NO_SITE), warps: c.warps(), timed_out });
     }
 
-    /// A cluster starts in a slot: its memory is new.
+    /// Tells the monitor that a cluster starts in a slot, with new memory.
     #[inline(always)]
     pub(crate) fn tell_start(&mut self, slot: usize) {
         if let Some(monitor) = self.monitor.get() {
@@ -218,7 +218,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// A cluster has started.
+    /// Tells the monitor that a cluster has started.
     #[inline(always)]
     pub(crate) fn tell_cluster(&mut self, slot: usize, id: [u32; 3]) {
         if self.monitor.wants().events {

@@ -5,7 +5,7 @@ use crate::kernel::ParamInfo;
 use crate::machine::ctx::Ctx;
 use crate::memory::address::{self, FIRST_BUFFER, nearest_segment};
 
-/// Addresses below it, and offsets from a null pointer up to it, are near 0.
+/// The distance from address 0 within which an address, or an offset from a null pointer, is near null.
 const NEAR_NULL: i64 = 1 << 32;
 
 impl Ctx<'_> {

@@ -7,7 +7,7 @@ use crate::numerics::lanes::Source;
 use crate::numerics::qual::Ty;
 use ptx_dsl_isa::image::{self, Action, Image, Instr, Region};
 
-/// An operand of a lane, and how many of its bits are known.
+/// An operand of a lane, and the number of its bits that are known.
 pub(crate) type Known = (u64, u8);
 
 impl Ctx<'_> {
@@ -74,7 +74,7 @@ impl Ctx<'_> {
     }
 }
 
-/// The register of an operand, and what it holds.
+/// The register of an operand, and its known bits.
 fn register(source: &image::Source, (value, known): Known) -> Option<(image::Register, Known)> {
     match *source {
         image::Source::Register { register } => Some((register, (value, known))),

@@ -52,7 +52,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Lanes of the current warp synchronise.
+    /// Records a synchronisation of lanes of the current warp.
     #[cold]
     pub(super) fn step_synchronises(&mut self, what: Sync) {
         let (slot, own, site) = (self.residents.slot as u32, self.cur.cta, self.site);

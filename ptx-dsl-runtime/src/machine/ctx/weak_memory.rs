@@ -17,7 +17,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// A store, before it happens: does it reach memory? Not if another one comes later in coherence order.
+    /// Whether a store, before it happens, reaches memory. It does not if another store comes later in coherence order.
     #[inline(always)]
     pub(crate) fn weakly_stored(
         &mut self,

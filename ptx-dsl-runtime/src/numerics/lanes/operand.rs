@@ -1,4 +1,4 @@
-//! Registers as instructions take them that have many: as wide as they are.
+//! The registers of instructions that have many, in their own width.
 
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::Words;

@@ -4,9 +4,9 @@
 pub trait Word: bytemuck::Pod + Default {
     /// The size of the word in bytes.
     const BYTES: usize = size_of::<Self>();
-    /// Loads it from exactly its bytes, little endian.
+    /// Loads the word from exactly its bytes, little endian.
     fn load(s: &[u8]) -> Self;
-    /// Stores it to its bytes.
+    /// Stores the word to its bytes.
     fn store(self, s: &mut [u8]);
     /// Wrapping sum.
     fn plus(self, other: Self) -> Self;

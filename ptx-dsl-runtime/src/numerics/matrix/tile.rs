@@ -122,7 +122,7 @@ impl<const W: usize> Tile<W> {
         Tile { data, exponents: Vec::new(), k: self.k / 2, range: Range::Narrow }
     }
 
-    /// Every element with the other sign.
+    /// Negates every element.
     pub fn negate(&mut self) {
         for v in self.data.as_flattened_mut() {
             *v = -*v;
