@@ -209,7 +209,7 @@ fn work(
         monitor.launch(x.geometry.info);
     }
     let outcome = x.drive(&mut *body);
-    x.tell(Event::Ends { failed: outcome.is_err() });
+    x.report(Event::Ends { failed: outcome.is_err() });
     let findings = std::mem::take(&mut x.findings);
     match findings.end(outcome.err()) {
         None => Ok(Report {

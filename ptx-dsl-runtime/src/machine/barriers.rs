@@ -19,7 +19,7 @@ impl Ctx<'_> {
     ) -> Result<Wait, Box<Fault>> {
         let lane = self.mask.trailing_zeros().min(31);
         let (warp, mask) = (self.warp, self.mask);
-        self.tell_sync(Sync::Barrier { id, waits: sync }, mask)?;
+        self.report_sync(Sync::Barrier { id, waits: sync }, mask)?;
         let wrong = |what: String| FaultKind::Barrier { id, what };
         if !sync && count.is_none() {
             return Err(self.fault(wrong("`.arrive` needs a thread count".into()), lane));
@@ -32,7 +32,7 @@ impl Ctx<'_> {
         match barrier.arrive((warp, mask), count, red, &cta.live, cta.threads) {
             Ok(generation) => {
                 if barrier.passed(generation) {
-                    self.tell_sync(Sync::BarrierCompletes { id }, mask)?;
+                    self.report_sync(Sync::BarrierCompletes { id }, mask)?;
                     self.notify_waiters();
                 } else {
                     self.changed();
@@ -68,10 +68,10 @@ impl Ctx<'_> {
     /// The active lanes arrive at the barrier of the cluster.
     pub fn cluster_arrive(&mut self) -> Result<(), Box<Fault>> {
         let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
-        self.tell_sync(Sync::ClusterArrive, mask)?;
+        self.report_sync(Sync::ClusterArrive, mask)?;
         match self.here().barrier.arrive(warp, mask) {
             Ok(true) => {
-                self.tell_sync(Sync::ClusterCompletes, mask)?;
+                self.report_sync(Sync::ClusterCompletes, mask)?;
                 self.notify_waiters();
             }
             Ok(false) => self.changed(),
@@ -86,7 +86,7 @@ impl Ctx<'_> {
         let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
         let now = mask & self.here().barrier.arrived(warp);
         for lanes in [mask & !now, now].into_iter().filter(|lanes| *lanes != 0) {
-            self.tell_sync(Sync::ClusterWait, lanes)?;
+            self.report_sync(Sync::ClusterWait, lanes)?;
         }
         match self.here().barrier.wait(warp, mask) {
             Ok(phase) => {

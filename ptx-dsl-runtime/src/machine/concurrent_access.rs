@@ -265,7 +265,7 @@ impl Ctx<'_> {
                 let who = self.who(1 << lane);
                 let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
                 let access = Access { place, addr, bytes, write: true, same: false, by, proxy, order, who };
-                self.tell_access(access).map_err(|kind| self.fault(kind, lane))?;
+                self.report_access(access).map_err(|kind| self.fault(kind, lane))?;
             }
             let old = atomic_bytes::update(s, element as usize, &f);
             self.scheduling.progress += (self.scheduling.probing && f(old) != old) as u64;

@@ -106,8 +106,8 @@ impl Ctx<'_> {
             }
         }
         self.residents.launched += 1;
-        self.tell_start(slot);
-        self.tell_cluster(slot, id);
+        self.report_start(slot);
+        self.report_cluster(slot, id);
     }
 
     /// Is the current cohort, which exits, all of its cluster, with nothing left to check or wake?
@@ -137,7 +137,7 @@ impl Ctx<'_> {
         let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
         self.here().reuse(id, local);
         clear(&mut self.memory.shared);
-        self.tell_start(self.residents.slot);
+        self.report_start(self.residents.slot);
         self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
         true
     }
@@ -153,7 +153,7 @@ pub(super) fn wake(x: &mut Ctx<'_>, slot: usize) {
             woken.push(*c);
         }
     });
-    woken.iter().for_each(|c| x.tell_resumes(slot, c, false));
+    woken.iter().for_each(|c| x.report_resumes(slot, c, false));
 }
 
 fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), Box<Fault>> {
@@ -177,11 +177,11 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         x.step.clear();
         x.fragments.clear();
         let (from, before) = (x.scheduling.time(), x.scheduling.progress);
-        x.tell_runs();
+        x.report_runs();
         x.hold_shared();
         let next = body.step(x);
         x.release_shared();
-        x.tell(Event::Pauses);
+        x.report(Event::Pauses);
         let next = next?;
         let spent = x.scheduling.time() - from;
         age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.scheduling.yielded);
@@ -355,7 +355,7 @@ pub(super) fn split(x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
         x.cur.pc = pc;
         let c = Cohort { resumed: false, result: 0, ..x.cur };
         let parked = Parked { c, wait: x.step.wait.clone(), site: x.site };
-        x.tell_waits(&parked);
+        x.report_waits(&parked);
         let here = x.here();
         here.parked.push(parked);
         here.dirty = true;
@@ -387,7 +387,7 @@ pub(super) fn split(x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     }
     x.step.parts = parts;
     for p in groups.drain(..) {
-        x.tell_waits(&p);
+        x.report_waits(&p);
         let here = x.here();
         here.parked.push(p);
         here.dirty = true;
@@ -428,10 +428,10 @@ pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     }
     if exited && x.cluster_size() > 1 {
         x.warp = c.lo;
-        x.tell_sync(Sync::CtaEnds, c.mask)?;
+        x.report_sync(Sync::CtaEnds, c.mask)?;
     }
     if phase {
-        x.tell_sync(Sync::ClusterCompletes, c.mask)?;
+        x.report_sync(Sync::ClusterCompletes, c.mask)?;
     }
     let mut completed = 0;
     let cta = &mut x.here().ctas[c.cta as usize];
@@ -445,7 +445,7 @@ pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
         }
     }
     for id in (0..16).filter(|id| completed >> id & 1 != 0) {
-        x.tell_sync(Sync::BarrierCompletes { id: id as u32 }, c.mask)?;
+        x.report_sync(Sync::BarrierCompletes { id: id as u32 }, c.mask)?;
     }
     x.changed();
     if x.cta().exited {
@@ -458,7 +458,7 @@ pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
 fn ended(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     let (slot, ended) = (x.residents.slot, x.here().ctas.iter().all(|c| c.exited));
     if ended {
-        x.tell(Event::ClusterEnds { slot: slot as u32 });
+        x.report(Event::ClusterEnds { slot: slot as u32 });
         if !x.async_ops.is_unused() {
             x.end_of_cluster(slot)?;
         }
@@ -472,7 +472,7 @@ pub(super) fn time_out_waits(x: &mut Ctx<'_>) {
         let parked = std::mem::take(&mut x.residents.clusters[slot].parked);
         for p in parked {
             if p.wait.can_time_out() {
-                x.tell_resumes(slot, &p.c, true);
+                x.report_resumes(slot, &p.c, true);
                 x.residents.clusters[slot].make_ready(Cohort { resumed: true, result: 0, ..p.c });
             } else {
                 x.residents.clusters[slot].parked.push(p);

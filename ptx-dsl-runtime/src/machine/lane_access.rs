@@ -133,7 +133,7 @@ impl Ctx<'_> {
             old.is_ok_and(|old| is_same(&old, &new, bytes))
         });
         let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
-        self.tell_access(Access { place, addr, bytes, write, same, by, proxy, order, who })
+        self.report_access(Access { place, addr, bytes, write, same, by, proxy, order, who })
     }
 
     #[inline(always)]
@@ -211,7 +211,7 @@ impl Ctx<'_> {
         update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
         lane: u32,
     ) -> Result<R, Box<Fault>> {
-        self.tell_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
+        self.report_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
         self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.fault(kind, lane))
     }
 
@@ -243,8 +243,8 @@ impl Ctx<'_> {
             if before != after {
                 if let (Some(completed), Some(_)) = (before, after) {
                     let slot = self.residents.slot as u32;
-                    self.tell(Event::Phase { slot, rank, offset, phase: completed });
-                    self.tell_sync_of(Sync::MbarrierPhase { rank, offset }, self.order, 1 << lane)?;
+                    self.report(Event::Phase { slot, rank, offset, phase: completed });
+                    self.report_sync_of(Sync::MbarrierPhase { rank, offset }, self.order, 1 << lane)?;
                 }
                 self.notify_waiters();
             }
@@ -278,6 +278,6 @@ impl Ctx<'_> {
     #[inline(always)]
     pub fn mbarrier_lifetime(&mut self, rank: u32, offset: u32, begins: bool, lane: u32) -> Result<(), Box<Fault>> {
         let what = if begins { Sync::MbarrierInit { rank, offset } } else { Sync::MbarrierInval { rank, offset } };
-        self.tell_sync(what, 1 << lane)
+        self.report_sync(what, 1 << lane)
     }
 }

@@ -255,11 +255,11 @@ fn run_region(body: &mut dyn Body, x: &mut Ctx<'_>, i: usize) -> Result<bool, Bo
     x.scheduling.begin_turn(true);
     x.step.clear();
     x.fragments.clear();
-    x.tell_runs();
+    x.report_runs();
     x.hold_shared();
     let next = body.step(x);
     x.release_shared();
-    x.tell(Event::Pauses);
+    x.report(Event::Pauses);
     let next = next?;
     match next {
         Next::Go(pc) => {

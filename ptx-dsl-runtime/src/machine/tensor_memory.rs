@@ -46,7 +46,7 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor of an access of lanes of the current warp to Tensor Memory.
-    pub(crate) fn tell_tensor(
+    pub(crate) fn report_tensor(
         &mut self,
         by: TensorBy,
         reads: &[TensorArea],
@@ -73,7 +73,7 @@ impl Ctx<'_> {
         }
         let area = [TensorArea { rank: self.cur.cta, lanes, columns, operand: "" }];
         let (reads, writes): (&[_], &[_]) = if write { (&[], &area) } else { (&area, &[]) };
-        self.tell_tensor(TensorBy::Warp, reads, writes, self.mask).map_err(|kind| self.fault(kind, lane))
+        self.report_tensor(TensorBy::Warp, reads, writes, self.mask).map_err(|kind| self.fault(kind, lane))
     }
 
     /// The current warp has loaded registers. `word`: lane and column of Tensor Memory of a lane of a register. What nothing has written is
@@ -103,7 +103,7 @@ impl Ctx<'_> {
             return Ok(());
         }
         let area = [TensorArea { rank: self.cur.cta, lanes: 0..LANES, columns, operand: "" }];
-        self.tell_tensor(by, &[], &area, self.mask).map_err(|kind| self.fault(kind, lane))
+        self.report_tensor(by, &[], &area, self.mask).map_err(|kind| self.fault(kind, lane))
     }
 
     /// An instruction with `.cta_group::2` (`pair`) or `::1`: a kernel uses one of them throughout (PTX ISA 9.7.16.7.1).

@@ -105,13 +105,13 @@ pub fn bar_warp_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
     let mut waiting = Vec::new();
     if !x.resumed() {
         for &(members, lanes) in &groups {
-            x.tell_sync(Sync::Warp { members, arrives: true }, lanes)?;
+            x.report_sync(Sync::Warp { members, arrives: true }, lanes)?;
             waiting.extend(x.bar_warp_sync(members).map(|wait| (lanes, wait)));
         }
     }
     for (members, lanes) in groups {
         if !waiting.iter().any(|(others, _)| *others == lanes) {
-            x.tell_sync(Sync::Warp { members, arrives: false }, lanes)?;
+            x.report_sync(Sync::Warp { members, arrives: false }, lanes)?;
         }
     }
     Ok(if waiting.is_empty() { Flow::Next } else { Flow::Apart(waiting) })

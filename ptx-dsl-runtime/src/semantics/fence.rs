@@ -15,9 +15,9 @@ use crate::observe::monitor::{ProxyFence, Sync};
 #[inline]
 pub fn fence(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.fence();
-    x.tell_sync(Sync::Fence, x.mask)?;
+    x.report_sync(Sync::Fence, x.mask)?;
     if let Some(fence) = ProxyFence::of(q) {
-        x.tell_sync(Sync::ProxyFence(fence), x.mask)?;
+        x.report_sync(Sync::ProxyFence(fence), x.mask)?;
     }
     if !q.has(q::tensormap_generic) {
         return Ok(());

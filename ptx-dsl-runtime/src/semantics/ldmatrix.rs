@@ -163,7 +163,7 @@ fn load(
 }
 
 /// Tells the monitor which lane gets which bytes of whole matrices of 16-bit elements. False if it must see each of them.
-fn tell(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
+fn report(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
     let (parts, space) = (if q.has(q::trans) { 2 } else { 1 }, space(q));
     addresses.as_chunks::<8>().0.iter().take(matrices).all(|rows| {
         (0..parts).all(|part| {
@@ -172,7 +172,7 @@ fn tell(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
                     if parts == 2 { (lane % 4 * 2 + part, lane / 4 * 2) } else { (lane / 4, lane % 4 * 4) };
                 rows[row].wrapping_add(byte as u64)
             });
-            x.tell_lanes(space, &of_lane, 4 / parts as u32, false, u32::MAX)
+            x.report_lanes(space, &of_lane, 4 / parts as u32, false, u32::MAX)
         })
     })
 }
@@ -219,7 +219,7 @@ fn follow_undefined(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) 
 }
 
 /// Tells the monitor where the rows of each matrix are in the CTA's shared memory, which are read or have been written.
-fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize, written: bool) -> Result<(), Box<Fault>> {
+fn report_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize, written: bool) -> Result<(), Box<Fault>> {
     let rows = if q.has(q::m16n16) { 16 } else { 8 };
     for (number, of_matrix) in (0..).zip(addresses[..(8 * registers).min(32)].chunks_exact(rows)) {
         let mut places = [0; 16];
@@ -235,7 +235,7 @@ fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize, written
             // what is elsewhere is a fault of its own
             continue;
         }
-        x.tell_rows(number, &places[..rows], written).map_err(|kind| x.fault(kind, number * rows as u32))?;
+        x.report_rows(number, &places[..rows], written).map_err(|kind| x.fault(kind, number * rows as u32))?;
     }
     Ok(())
 }
@@ -273,13 +273,13 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
         check_unused(x, q, addresses, 8 * d.len())?;
     }
     if x.monitor.is_on() {
-        tell_rows(x, q, addresses, d.len(), false)?;
+        report_rows(x, q, addresses, d.len(), false)?;
         if x.findings.has_stored {
             follow_undefined(x, q, addresses, d.len());
         }
     }
     let whole = x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
-    let seen = whole && (!x.monitor.is_on() || tell(x, q, addresses, d.len()));
+    let seen = whole && (!x.monitor.is_on() || report(x, q, addresses, d.len()));
     if seen && let Ok(window) = x.window(x.rank()) {
         let own = |address| match decode_common(space(q), address, x.rank()) {
             Some(Place::Shared { offset, .. }) if offset.is_multiple_of(16) => Some(offset as usize),
@@ -330,7 +330,7 @@ pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_
         }
     }
     if x.monitor.is_on() {
-        tell_rows(x, q, &address.lanes(), registers.len(), true)?;
+        report_rows(x, q, &address.lanes(), registers.len(), true)?;
     }
     Ok(Flow::Next)
 }

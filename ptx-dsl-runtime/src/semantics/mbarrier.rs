@@ -75,9 +75,9 @@ fn tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], expect: bool) -> Done {
         let step = if expect { object::expect_tx } else { object::complete_tx };
         for (rank, offset) in reached(x, q, s, l)? {
             if expect {
-                x.tell_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
+                x.report_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
             }
-            x.tell_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << l)?;
+            x.report_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << l)?;
             let done = x.update_mbarrier(rank, offset, |word| step(word, bytes), l as u32);
             done.map_err(|kind| x.fault(kind, l as u32))?;
         }
@@ -114,9 +114,9 @@ fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bo
         for (rank, offset) in reached(x, q, s, l)? {
             returns_state(x, q, rank, drop, l)?;
             if let Some(bytes) = expect_tx {
-                x.tell_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
+                x.report_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
             }
-            x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
+            x.report_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
             let arrived = x.update_mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32);
             let arrived = arrived.map_err(|kind| x.fault(kind, l as u32))?;
             set(d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
@@ -140,7 +140,7 @@ pub(crate) fn arrive_together(
         return Ok(false);
     }
     returns_state(x, q, rank, drop, first)?;
-    x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+    x.report_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
     let own = rank == x.rank();
     let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: None };
     let (mut at, mut several) = (first, false);
@@ -174,7 +174,7 @@ pub(crate) fn arrive_together(
     }
     if several {
         // the last lanes have arrived in the next phase
-        x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+        x.report_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
     }
     Ok(true)
 }
@@ -217,12 +217,12 @@ fn shared_by_all(x: &Ctx<'_>, addr: &Lanes) -> Option<u64> {
 pub(crate) fn test_together(x: &mut Ctx<'_>, q: Q, addr: u64, parity: u64) -> Result<(bool, Wait), Box<Fault>> {
     let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
     let (offset, parity) = (find_own(x, q, addr, first)?, parity & 1);
-    x.tell_sync(Sync::Mbarrier { rank, offset, counts: false }, x.mask)?;
-    x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
+    x.report_sync(Sync::Mbarrier { rank, offset, counts: false }, x.mask)?;
+    x.report_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
     let look = |word| object::passed(word, parity).map(|passed| (word, passed));
     let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
     if done {
-        x.tell_sync(Sync::MbarrierWait { rank, offset }, x.mask)?;
+        x.report_sync(Sync::MbarrierWait { rank, offset }, x.mask)?;
     }
     Ok((done, Wait::Phase { rank, offset, parity }))
 }
@@ -264,11 +264,11 @@ fn look(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<(bo
         } else {
             object::state_parity(phase).map_err(|e| x.fault(e.fault(offset), l as u32))?
         };
-        x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, 1 << l)?;
+        x.report_sync(Sync::MbarrierTest { rank, offset, parity }, 1 << l)?;
         let done = x.mbarrier(rank, offset, |word| object::passed(word, parity).map(|p| (word, p)), l as u32)?;
         if done {
             complete = true;
-            x.tell_sync(Sync::MbarrierWait { rank, offset }, 1 << l)?;
+            x.report_sync(Sync::MbarrierWait { rank, offset }, 1 << l)?;
         } else if !missing.contains(&(rank, offset, parity)) {
             missing.push((rank, offset, parity));
         }

@@ -191,7 +191,7 @@ pub fn malloc(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done
     for l in active(x.mask) {
         let block = x.geometry.heap.as_ref().and_then(|heap| heap.allocate(size[l]));
         if let Some(address) = block {
-            x.tell_heap(address, size[l], true);
+            x.report_heap(address, size[l], true);
         }
         set(d, 0, l, block.unwrap_or(0));
     }
@@ -210,7 +210,7 @@ pub fn free(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
                 FaultKind::undefined(what, "", "pass what `malloc` or `new` has returned, once, in the same launch");
             return Err(x.fault(kind, l as u32));
         };
-        x.tell_heap(address, bytes, false);
+        x.report_heap(address, bytes, false);
     }
     Ok(())
 }

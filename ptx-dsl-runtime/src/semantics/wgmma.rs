@@ -137,9 +137,9 @@ fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>) -> Result
             continue;
         }
         let read = JobAccess::of_copy(Place::Shared { rank, offset: *first }, end as u32 - first, false);
-        x.tell_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
+        x.report_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
     }
-    let told = matrices.iter().try_for_each(|matrix| x.tell_matrix(matrix, rank, 0));
+    let told = matrices.iter().try_for_each(|matrix| x.report_matrix(matrix, rank, 0));
     told.map_err(|kind| x.fault(kind, 0))
 }
 
@@ -194,7 +194,7 @@ pub fn wgmma_wait_group(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes
         return Ok(Flow::Wait(Wait::Warpgroup { groups: wanted }));
     }
     groups(x).wait(newest);
-    x.tell_sync(Sync::Groups { of: Waited::Warpgroup, before: wanted }, x.mask)?;
+    x.report_sync(Sync::Groups { of: Waited::Warpgroup, before: wanted }, x.mask)?;
     Ok(Flow::Next)
 }
 

@@ -109,7 +109,7 @@ fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &C
 #[inline]
 fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Result<bool, Box<Fault>> {
     r.x.at(op.site, op.order);
-    if access.space == AddrSpace::Generic && names_local(at) || r.x.monitor.is_on() && !tell_uniform(r, access, at) {
+    if access.space == AddrSpace::Generic && names_local(at) || r.x.monitor.is_on() && !report_uniform(r, access, at) {
         return Ok(false);
     }
     load_uniform(r, op, access, at)?;
@@ -144,18 +144,18 @@ fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &
 }
 
 /// Tells the monitor of a load of the same elements by all lanes.
-fn tell_uniform(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: u64) -> bool {
+fn report_uniform(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: u64) -> bool {
     let bytes = access.bytes * access.count as u32;
     let inside = r.x.bytes_at(access.cache, access.space, at, bytes as usize).is_some();
     if !inside || !at.is_multiple_of(bytes.into()) {
         return false;
     }
     let pieces = Pieces { count: r.n as u32, lanes: 32, step: 0, distance: 0 };
-    r.full && r.x.tell_pieces(access.space, at, (bytes, false), r.lo, &pieces)
+    r.full && r.x.report_pieces(access.space, at, (bytes, false), r.lo, &pieces)
         || (0..r.n).all(|k| {
             let m = r.masks[k];
             r.x.warp = (r.lo + k) as u32;
-            m == 0 || r.x.tell_row(access.space, at, (bytes, 0, false), m)
+            m == 0 || r.x.report_row(access.space, at, (bytes, 0, false), m)
         })
 }
 

@@ -137,7 +137,7 @@ impl Step<'_, '_> {
             self.begin_scheduled(pc);
         }
         if self.r.x.monitor.wants().events {
-            self.tell_region(pc);
+            self.report_region(pc);
         }
         Ok(())
     }
@@ -159,12 +159,12 @@ impl Step<'_, '_> {
 
     /// Tells the monitor of the region, if there is one.
     #[inline(never)]
-    fn tell_region(&mut self, pc: Pc) {
+    fn report_region(&mut self, pc: Pc) {
         let Some(region) = self.code.regions.get(usize::from(pc)) else { return };
         let ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
         let site = ops.map(|op| op.site).find(|site| *site != NO_SITE);
         let warps = (self.r.lo as u32, self.r.active[0], self.r.n as u32);
-        self.r.x.tell_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
+        self.r.x.report_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
     }
 
     /// Runs a region.

@@ -48,16 +48,16 @@ impl Ctx<'_> {
             self.residents.cancelled += 1;
             self.geometry.ctaid(self.geometry.clusterid(n), 0)
         });
-        self.tell(Event::Cancels { who: self.who(1 << lane), first: cancelled });
+        self.report(Event::Cancels { who: self.who(1 << lane), first: cancelled });
         let words = encode(cancelled);
         for rank in ranks {
-            self.tell_sync(Sync::Mbarrier { rank, offset: mbarrier, counts: true }, 1 << lane)?;
+            self.report_sync(Sync::Mbarrier { rank, offset: mbarrier, counts: true }, 1 << lane)?;
             let number = self.next_copy();
-            self.tell_sync(Sync::CopyStarts { copy: number, rank, offset: mbarrier, bytes: 16 }, 1 << lane)?;
+            self.report_sync(Sync::CopyStarts { copy: number, rank, offset: mbarrier, bytes: 16 }, 1 << lane)?;
             if self.monitor.is_on() {
                 let write = JobAccess::of_copy(Place::Shared { rank, offset: addr }, 16, true);
                 let by = By::Agent(Agent::Copy(number));
-                self.tell_agent(write, by, Order::default(), lane).map_err(|kind| self.fault(kind, lane))?;
+                self.report_agent(write, by, Order::default(), lane).map_err(|kind| self.fault(kind, lane))?;
             }
             self.send(lane, 0, Work::Response(Response { words, number, rank, addr, mbarrier }));
         }
@@ -86,7 +86,7 @@ impl Ctx<'_> {
         let size = window.len() as u64;
         let outside = FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size };
         little_endian::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
-        self.tell_completion(Sync::CopyCompletes { copy: r.number, rank, offset: r.mbarrier }, lane)?;
+        self.report_completion(Sync::CopyCompletes { copy: r.number, rank, offset: r.mbarrier }, lane)?;
         self.update_mbarrier(rank, r.mbarrier, |word| mbarrier::complete_tx(word, 16), lane).map_err(gone).map(drop)
     }
 }

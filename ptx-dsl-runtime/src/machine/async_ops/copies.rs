@@ -119,14 +119,14 @@ impl Ctx<'_> {
         if let Signal::Mbarrier { at, bytes } = signal {
             self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
             let (rank, offset) = (at.rank, at.offset);
-            self.tell_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << lane)?;
-            self.tell_sync(Sync::CopyStarts { copy: number, rank, offset, bytes }, 1 << lane)?;
+            self.report_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << lane)?;
+            self.report_sync(Sync::CopyStarts { copy: number, rank, offset, bytes }, 1 << lane)?;
         }
         let mut copy = Copy { job, read: None, signal, group: 0, number };
         if signal == Signal::BulkGroup {
             copy.group = self.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
         }
-        self.tell_copy(&copy, lane).map_err(|kind| self.fault(kind, lane))?;
+        self.report_copy(&copy, lane).map_err(|kind| self.fault(kind, lane))?;
         let due = self.due_of_copy();
         if due <= self.scheduling.turns {
             self.changed();
@@ -176,15 +176,15 @@ impl Ctx<'_> {
         self.scheduling.works(work(&*copy.job));
         copy.job.write(&mut self.spaces(), copy.read).map_err(gone)?;
         if let Signal::Mbarrier { at, bytes } = copy.signal {
-            self.tell_completion(Sync::CopyCompletes { copy: copy.number, rank: at.rank, offset: at.offset }, lane)?;
+            self.report_completion(Sync::CopyCompletes { copy: copy.number, rank: at.rank, offset: at.offset }, lane)?;
             self.update_mbarrier(at.rank, at.offset, |word| mbarrier::complete_tx(word, bytes), lane).map_err(gone)?;
         }
         Ok(())
     }
 
     /// Tells the monitor that an asynchronous operation of a lane completes.
-    pub(super) fn tell_completion(&mut self, what: Sync, lane: u32) -> Result<(), FaultKind> {
-        self.tell_sync_of(what, Order::default(), 1 << lane)
+    pub(super) fn report_completion(&mut self, what: Sync, lane: u32) -> Result<(), FaultKind> {
+        self.report_sync_of(what, Order::default(), 1 << lane)
     }
 
     /// A hash of what a copy writes to global memory, and where.
@@ -202,7 +202,7 @@ impl Ctx<'_> {
 
     /// Tells the monitor of the accesses of a copy that starts.
     #[inline(always)]
-    fn tell_copy(&mut self, copy: &Copy, lane: u32) -> Result<(), FaultKind> {
+    fn report_copy(&mut self, copy: &Copy, lane: u32) -> Result<(), FaultKind> {
         if self.monitor.is_on() {
             let by = match copy.signal {
                 Signal::Mbarrier { .. } => By::Agent(Agent::Copy(copy.number)),
@@ -214,17 +214,17 @@ impl Ctx<'_> {
             let order = if own { self.order } else { Order::default() };
             for access in copy.job.accesses() {
                 let order = if access.write { order } else { Order::default() };
-                self.tell_agent(access, by, order, lane)?;
+                self.report_agent(access, by, order, lane)?;
             }
             if let Some(layout) = copy.job.shared_box() {
-                self.tell_box(&layout, copy.job.destination().map(|_| copy.number), lane)?;
+                self.report_box(&layout, copy.job.destination().map(|_| copy.number), lane)?;
             }
         }
         Ok(())
     }
 
     /// Tells the monitor of an access by an asynchronous operation.
-    pub(crate) fn tell_agent(&mut self, access: JobAccess, by: By, order: Order, lane: u32) -> Result<(), FaultKind> {
+    pub(crate) fn report_agent(&mut self, access: JobAccess, by: By, order: Order, lane: u32) -> Result<(), FaultKind> {
         let JobAccess { place, bytes, write, proxy } = access;
         let addr = match place {
             Place::Global { segment, .. }
@@ -237,15 +237,15 @@ impl Ctx<'_> {
             Place::Local { offset } | Place::Const { offset } | Place::Param { offset } => offset,
         };
         let who = self.who(1 << lane);
-        self.tell_access(Access { place, addr, bytes, write, same: false, by, proxy, order, who })
+        self.report_access(Access { place, addr, bytes, write, same: false, by, proxy, order, who })
     }
 
     /// Tells the monitor that lanes have waited for groups: `before` has a number for each lane, those before it are complete.
-    pub(super) fn tell_groups(&mut self, of: Groups, mut lanes: u32, before: &[u64; 32]) -> Result<(), Box<Fault>> {
+    pub(super) fn report_groups(&mut self, of: Groups, mut lanes: u32, before: &[u64; 32]) -> Result<(), Box<Fault>> {
         while self.monitor.is_on() && lanes != 0 {
             let value = before[lanes.trailing_zeros() as usize & 31];
             let same = (0..32).filter(|l| lanes >> l & 1 != 0 && before[*l] == value).fold(0, |m, l| m | 1 << l);
-            self.tell_sync(Sync::Groups { of, before: value }, same)?;
+            self.report_sync(Sync::Groups { of, before: value }, same)?;
             lanes &= !same;
         }
         Ok(())
@@ -271,12 +271,12 @@ impl Ctx<'_> {
         let some = (0..32).filter(|l| lanes >> l & 1 != 0 && before[*l] > 0).fold(0, |m, l| m | 1 << l);
         if read {
             self.read_sources(waits)?;
-            return self.tell_groups(Groups::BulkReads, some, &before);
+            return self.report_groups(Groups::BulkReads, some, &before);
         }
         while let Some(op) = self.async_ops.take_first(waits) {
             self.deliver_now(op)?;
         }
-        self.tell_groups(Groups::Bulk, some, &before)
+        self.report_groups(Groups::Bulk, some, &before)
     }
 
     /// Reads the sources of these copies.

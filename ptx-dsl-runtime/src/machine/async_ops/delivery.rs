@@ -33,7 +33,7 @@ impl Ctx<'_> {
         if let Some(steps) = &mut self.scheduling.steps {
             steps.starts(id);
         }
-        self.tell(Event::Issues { id, who: self.who(1 << lane), mbarrier });
+        self.report(Event::Issues { id, who: self.who(1 << lane), mbarrier });
         self.async_ops.push(AsyncOp { id, slot, due, work, site, cta, warp, lane });
         self.changed();
         self.scheduling.leave = true;
@@ -99,7 +99,7 @@ impl Ctx<'_> {
 
     pub(super) fn deliver(&mut self, op: AsyncOp) -> Result<(), Box<Fault>> {
         self.act_for(&op);
-        self.tell(Event::Completes { id: op.id });
+        self.report(Event::Completes { id: op.id });
         let done = match op.work {
             Work::Response(r) => self.respond(&r, op.lane),
             Work::Operation(o) => self.operate(&o, op.cta),

@@ -48,7 +48,7 @@ impl Ctx<'_> {
         if self.monitor.is_on() {
             for c in &copies {
                 let group = groups[c.lane as usize & 31];
-                self.tell_lane_copy(c, group).map_err(|kind| self.fault(kind, c.lane.into()))?;
+                self.report_lane_copy(c, group).map_err(|kind| self.fault(kind, c.lane.into()))?;
             }
         }
         while let Some(first) = copies.first() {
@@ -115,14 +115,14 @@ impl Ctx<'_> {
     }
 
     /// The monitor learns that a copy starts.
-    fn tell_lane_copy(&mut self, c: &LaneCopy, group: u64) -> Result<(), FaultKind> {
+    fn report_lane_copy(&mut self, c: &LaneCopy, group: u64) -> Result<(), FaultKind> {
         let (by, order, lane) = (By::Agent(Agent::Cp(group)), Order::default(), c.lane.into());
         let access = |place, bytes: u8, write| JobAccess { place, bytes: bytes.into(), write, proxy: Proxy::Generic };
         if c.given > 0 {
-            self.tell_agent(access(c.from.place(), c.given, false), by, order, lane)?;
+            self.report_agent(access(c.from.place(), c.given, false), by, order, lane)?;
         }
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
-        self.tell_agent(access(to.place(), c.bytes, true), by, order, lane)
+        self.report_agent(access(to.place(), c.bytes, true), by, order, lane)
     }
 
     #[inline(always)]
@@ -185,14 +185,14 @@ impl Ctx<'_> {
             let over = |l: &u32| started.group < before[*l as usize];
             (0..32).filter(|l| lanes >> l & 1 != 0).filter(over).fold(0, |m, l| m | 1 << l)
         })?;
-        self.tell_groups(Groups::Cp, lanes, &before)
+        self.report_groups(Groups::Cp, lanes, &before)
     }
 
     /// `cp.async.mbarrier.arrive` of `lanes` on one object of the CTA: an arrive-on for each when its copies are complete. Without
     /// `.noinc` the pending count goes up first.
     pub(crate) fn arrive_after_copies(&mut self, lanes: u32, offset: u32, noinc: bool) -> Result<(), Box<Fault>> {
         let (key, rank, first) = (self.warp_key(), self.rank(), lanes.trailing_zeros() & 31);
-        self.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+        self.report_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
         if !noinc {
             for _ in 0..lanes.count_ones() {
                 let counted =
@@ -204,7 +204,7 @@ impl Ctx<'_> {
         let open =
             of_warp.map(|w| w.groups.iter().zip(0..).filter(|(_, l)| lanes >> l & 1 != 0).map(|(group, _)| *group));
         if let Some(group) = open.and_then(Iterator::max) {
-            self.tell_sync(Sync::CpArrive { group, rank, offset }, lanes)?;
+            self.report_sync(Sync::CpArrive { group, rank, offset }, lanes)?;
         }
         let of_warp = self.async_ops.lane_copies.get(&key);
         if of_warp.is_none_or(|w| w.started.iter().all(|s| s.lanes & lanes == 0)) {

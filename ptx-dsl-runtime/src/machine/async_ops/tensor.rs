@@ -100,7 +100,7 @@ impl Ctx<'_> {
             if let Err(kind) = self.window(rank) {
                 return Err(self.fault(kind, lane));
             }
-            self.tell_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
+            self.report_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
         }
         let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
         // the latest due times: of the operations, and of the commits by the CTA in which they arrive
@@ -124,7 +124,7 @@ impl Ctx<'_> {
         let commits = self.async_ops.commits.entry(thread).or_default();
         *commits += 1;
         let number = *commits;
-        self.tell_sync(Sync::Commit { commit: number, arrivals: to.len() as u32 }, 1 << lane)?;
+        self.report_sync(Sync::Commit { commit: number, arrivals: to.len() as u32 }, 1 << lane)?;
         for to in to {
             let after = done.max(arrived[to.0 as usize & 31]);
             self.send(lane, after, Work::Commit(Commit { to, pair, number }));
@@ -151,7 +151,7 @@ impl Ctx<'_> {
             let after = fences.after.entry((slot, cta, warp)).or_default();
             after.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 != 0).for_each(|(_, t)| *t = now);
         }
-        self.tell_sync(Sync::TensorFence { before }, mask)
+        self.report_sync(Sync::TensorFence { before }, mask)
     }
 
     /// Tells the monitor what an operation accesses in Tensor Memory.
@@ -167,7 +167,7 @@ impl Ctx<'_> {
             writes = all((0..1 + usize::from(pipeline.pair)).map(Area::whole).collect());
         }
         let commits = self.async_ops.commits.get(&(self.residents.slot, own, self.warp, lane)).copied().unwrap_or(0);
-        self.tell_tensor(TensorBy::Operation { commits, pipeline }, &all(job.reads()), &writes, 1 << lane)
+        self.report_tensor(TensorBy::Operation { commits, pipeline }, &all(job.reads()), &writes, 1 << lane)
     }
 
     /// Tells the monitor what an operation reads of shared memory.
@@ -183,11 +183,11 @@ impl Ctx<'_> {
             }
             let place = Place::Shared { rank, offset: bytes.start };
             let read = JobAccess::of_copy(place, bytes.end - bytes.start, false);
-            self.tell_agent(read, by, Order::default(), lane)?;
+            self.report_agent(read, by, Order::default(), lane)?;
         }
         for matrix in job.matrices() {
             for rank in if pair { own & !1..(own & !1) + 2 } else { own..own + 1 } {
-                self.tell_matrix(&matrix, rank, lane)?;
+                self.report_matrix(&matrix, rank, lane)?;
             }
         }
         Ok(())
@@ -215,7 +215,7 @@ impl Ctx<'_> {
     /// The arrive-on of a commit.
     pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
         let (rank, offset) = c.to;
-        self.tell_completion(Sync::CommitArrives { commit: c.number, rank, offset }, lane)?;
+        self.report_completion(Sync::CommitArrives { commit: c.number, rank, offset }, lane)?;
         self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
         Ok(())
     }

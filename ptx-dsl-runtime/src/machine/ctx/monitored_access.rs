@@ -34,7 +34,7 @@ impl Ctx<'_> {
 
     /// Tells the monitor that warps from `warp` on access memory with all lanes. As below; false if each warp is to be told of.
     #[inline]
-    pub(crate) fn tell_pieces(
+    pub(crate) fn report_pieces(
         &mut self,
         space: AddrSpace,
         addr: u64,
@@ -60,7 +60,7 @@ impl Ctx<'_> {
 
     /// Tells the monitor that warps from `warp` on load from shared memory in several statements, the first of them the current one.
     /// See [`Probe::chain`](crate::observe::probe::Probe::chain).
-    pub(crate) fn tell_chain(
+    pub(crate) fn report_chain(
         &mut self,
         addr: u64,
         bytes: u32,
@@ -81,7 +81,7 @@ impl Ctx<'_> {
 
     /// Tells the monitor that lanes of the current warp, which are neighbours, load or store `bytes` each: the first at an address,
     /// the next ones `step` bytes further on. The caller has checked that the memory has them. True if it has seen them all.
-    pub(crate) fn tell_row(
+    pub(crate) fn report_row(
         &mut self,
         space: AddrSpace,
         addr: u64,
@@ -89,13 +89,13 @@ impl Ctx<'_> {
         lanes: u32,
     ) -> bool {
         match decode(space, addr, self.cur.cta) {
-            Some(place) => self.tell_warp(place, addr, bytes, write, lanes, Offsets::Row { step }),
+            Some(place) => self.report_warp(place, addr, bytes, write, lanes, Offsets::Row { step }),
             None => false,
         }
     }
 
     /// Reports the accesses of lanes to `bytes` at any addresses.
-    pub(crate) fn tell_lanes(&mut self, space: AddrSpace, addr: &Lanes, bytes: u32, write: bool, lanes: u32) -> bool {
+    pub(crate) fn report_lanes(&mut self, space: AddrSpace, addr: &Lanes, bytes: u32, write: bool, lanes: u32) -> bool {
         let low = lanes.trailing_zeros() & 31;
         let first = addr[low as usize];
         let Some(place) = decode(space, first, self.cur.cta) else { return false };
@@ -132,10 +132,10 @@ impl Ctx<'_> {
                 Offsets::Lanes(&offsets)
             }
         };
-        self.tell_warp(place, first, bytes, write, lanes, offsets)
+        self.report_warp(place, first, bytes, write, lanes, offsets)
     }
 
-    fn tell_warp(
+    fn report_warp(
         &mut self,
         place: Place,
         addr: u64,

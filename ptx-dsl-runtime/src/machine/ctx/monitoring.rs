@@ -36,7 +36,7 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor of an access of one lane.
-    pub(crate) fn tell_access(&mut self, access: Access) -> Result<(), FaultKind> {
+    pub(crate) fn report_access(&mut self, access: Access) -> Result<(), FaultKind> {
         self.step_accesses(&access, None);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         match monitor.memory(access) {
@@ -85,7 +85,7 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor that a block of the heap is allocated, or free again.
-    pub(crate) fn tell_heap(&mut self, address: u64, bytes: u64, allocated: bool) {
+    pub(crate) fn report_heap(&mut self, address: u64, bytes: u64, allocated: bool) {
         self.changed();
         if let (Some(Place::Global { segment, offset }), Some(monitor)) =
             (decode(AddrSpace::Global, address, self.cur.cta), self.monitor.get())
@@ -116,17 +116,17 @@ impl Ctx<'_> {
 
     /// Tells the monitor that lanes of the current warp synchronise.
     #[inline(always)]
-    pub(crate) fn tell_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
+    pub(crate) fn report_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
         if self.monitor.is_on() {
             self.step_synchronises(what);
-            let done = self.tell_sync_of(what, self.order, lanes);
+            let done = self.report_sync_of(what, self.order, lanes);
             done.map_err(|kind| self.fault(kind, lanes.trailing_zeros().min(31)))?;
         }
         Ok(())
     }
 
     /// Reports a synchronisation with this order, which is no part of a step.
-    pub(crate) fn tell_sync_of(&mut self, what: Sync, order: Order, lanes: u32) -> Result<(), FaultKind> {
+    pub(crate) fn report_sync_of(&mut self, what: Sync, order: Order, lanes: u32) -> Result<(), FaultKind> {
         let who = self.who(lanes);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         let done = monitor.sync(what, order, who);
@@ -134,14 +134,14 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor that an operation of a lane reads a matrix in the shared memory of a CTA.
-    pub(crate) fn tell_matrix(&mut self, matrix: &SharedMatrix, rank: u32, lane: u32) -> Result<(), FaultKind> {
+    pub(crate) fn report_matrix(&mut self, matrix: &SharedMatrix, rank: u32, lane: u32) -> Result<(), FaultKind> {
         let who = self.who(1 << lane);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         monitor.reads_matrix(matrix, rank, who).or_else(|kind| self.found(kind, lane))
     }
 
     /// Tells the monitor that a copy of a lane writes a box to shared memory, if it has a number, or else reads it there.
-    pub(crate) fn tell_box(&mut self, of: &SharedBox, written_by: Option<u64>, lane: u32) -> Result<(), FaultKind> {
+    pub(crate) fn report_box(&mut self, of: &SharedBox, written_by: Option<u64>, lane: u32) -> Result<(), FaultKind> {
         let who = self.who(1 << lane);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         match written_by {
@@ -154,7 +154,7 @@ impl Ctx<'_> {
     }
 
     /// Tells the monitor that the warp reads the rows of a matrix at these places of the CTA's shared memory, or has written them.
-    pub(crate) fn tell_rows(&mut self, matrix: u32, rows: &[u32], written: bool) -> Result<(), FaultKind> {
+    pub(crate) fn report_rows(&mut self, matrix: u32, rows: &[u32], written: bool) -> Result<(), FaultKind> {
         let who = self.who(self.mask);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         if written {
@@ -166,7 +166,7 @@ impl Ctx<'_> {
 
     /// Tells the monitor what happens.
     #[inline(always)]
-    pub(crate) fn tell(&mut self, event: Event<'_>) {
+    pub(crate) fn report(&mut self, event: Event<'_>) {
         if self.monitor.wants().events
             && let Some(monitor) = self.monitor.get()
         {
@@ -176,39 +176,39 @@ impl Ctx<'_> {
 
     /// The current cohort starts to run.
     #[inline(always)]
-    pub(crate) fn tell_runs(&mut self) {
+    pub(crate) fn report_runs(&mut self) {
         let (who, warps) = (self.cur.who(self.residents.slot, NO_SITE), self.cur.warps());
-        self.tell(Event::Runs { who, warps });
+        self.report(Event::Runs { who, warps });
     }
 
     /// Neighbouring warps run a region: from `first` on, with these lanes. `site` is its first statement that has a number.
     #[inline(always)]
-    pub(crate) fn tell_region(&mut self, (first, lanes, warps): (u32, u32, u32), site: Option<u32>, name: &str) {
+    pub(crate) fn report_region(&mut self, (first, lanes, warps): (u32, u32, u32), site: Option<u32>, name: &str) {
         if self.monitor.wants().events {
             let who = Who { warp: first, lanes, ..self.cur.who(self.residents.slot, site.unwrap_or(NO_SITE)) };
-            self.tell(Event::Region { who, warps, name });
+            self.report(Event::Region { who, warps, name });
         }
     }
 
     /// A cohort of the current cluster starts to wait.
     #[inline(always)]
-    pub(crate) fn tell_waits(&mut self, p: &Parked) {
+    pub(crate) fn report_waits(&mut self, p: &Parked) {
         if self.monitor.wants().events {
             let reason = self.residents.here().waits_for(p, &self.geometry);
             let (who, warps) = (p.c.who(self.residents.slot, p.site), p.c.warps());
-            self.tell(Event::Waits { who, warps, wait: &p.wait, reason: &reason });
+            self.report(Event::Waits { who, warps, wait: &p.wait, reason: &reason });
         }
     }
 
     /// Tells the monitor that a cohort goes on.
     #[inline(always)]
-    pub(crate) fn tell_resumes(&mut self, slot: usize, c: &Cohort, timed_out: bool) {
-        self.tell(Event::Resumes { who: c.who(slot, NO_SITE), warps: c.warps(), timed_out });
+    pub(crate) fn report_resumes(&mut self, slot: usize, c: &Cohort, timed_out: bool) {
+        self.report(Event::Resumes { who: c.who(slot, NO_SITE), warps: c.warps(), timed_out });
     }
 
     /// Tells the monitor that a cluster starts in a slot, with new memory.
     #[inline(always)]
-    pub(crate) fn tell_start(&mut self, slot: usize) {
+    pub(crate) fn report_start(&mut self, slot: usize) {
         if let Some(monitor) = self.monitor.get() {
             let (slot, ctas, threads) = (slot as u32, &self.residents.clusters[slot].ctas, self.geometry.threads);
             match &ctas[..] {
@@ -220,11 +220,11 @@ impl Ctx<'_> {
 
     /// Tells the monitor that a cluster has started.
     #[inline(always)]
-    pub(crate) fn tell_cluster(&mut self, slot: usize, id: [u32; 3]) {
+    pub(crate) fn report_cluster(&mut self, slot: usize, id: [u32; 3]) {
         if self.monitor.wants().events {
             let ranks = 0..self.geometry.cluster_size();
             let ctas: Vec<_> = ranks.map(|rank| self.geometry.ctaid(id, rank)).collect();
-            self.tell(Event::ClusterStarts { slot: slot as u32, id, ctas: &ctas });
+            self.report(Event::ClusterStarts { slot: slot as u32, id, ctas: &ctas });
         }
     }
 }

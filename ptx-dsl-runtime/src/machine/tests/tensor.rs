@@ -59,7 +59,7 @@ fn prepare(x: &mut Ctx<'_>, count: u32) -> Result<(), Box<Fault>> {
     x.cta_mut().tmem.set_allocated(0..32, true);
     // what the operations read
     x.write(crate::memory::address::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
-    x.tell_sync(Sync::ProxyFence(ProxyFence::Async { shared: true, global: false }), 1)?;
+    x.report_sync(Sync::ProxyFence(ProxyFence::Async { shared: true, global: false }), 1)?;
     let rank = x.rank();
     x.mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)
 }

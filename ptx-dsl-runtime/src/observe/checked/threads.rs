@@ -198,7 +198,7 @@ impl Threads {
             return;
         }
         warps.iter_mut().for_each(|warp| warp.plain = false);
-        warps.iter_mut().for_each(Warp::tell_clocks);
+        warps.iter_mut().for_each(Warp::report_clocks);
         let Some((mut known, mut fenced)) = join_groups(warps, lanes) else { return };
         if let Some(others) = others {
             known.join(&others.known);

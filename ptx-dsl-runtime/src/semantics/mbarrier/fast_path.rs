@@ -140,7 +140,7 @@ fn arrive_early_monitored(x: &mut Ctx<'_>, q: Q, addr: u64) -> Result<bool, Box<
     let (rank, lanes) = (x.cur.cta, x.mask);
     let early = own_word(x, at).and_then(|word| object::arrive_early(word, lanes.count_ones()));
     let Some(new) = early else { return Ok(false) };
-    x.tell_sync(Sync::MbarrierArrive { rank, offset: at as u32 }, lanes)?;
+    x.report_sync(Sync::MbarrierArrive { rank, offset: at as u32 }, lanes)?;
     if let Some(place) = x.memory.shared.get_mut(at..).and_then(|s| s.first_chunk_mut()) {
         *place = new.to_le_bytes();
     }

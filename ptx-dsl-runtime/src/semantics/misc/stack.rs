@@ -33,7 +33,7 @@ fn pointer(x: &mut Ctx<'_>, lane: usize) -> Result<u64, Box<Fault>> {
 fn set_pointer(x: &mut Ctx<'_>, pointer: u64, lane: usize) -> Done {
     let used = [end(x) - pointer, 0, 0, 0];
     x.write_aligned(AddrSpace::ParamFunc, least(x) - COUNT, 8, 8, used, lane as u32)?;
-    x.tell_sync(Sync::Stack { from: least(x), to: pointer }, 1 << lane)
+    x.report_sync(Sync::Stack { from: least(x), to: pointer }, 1 << lane)
 }
 
 /// Truncates a pointer or a size to its type, of 32 or 64 bits.

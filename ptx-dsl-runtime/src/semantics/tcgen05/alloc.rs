@@ -55,8 +55,8 @@ pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
             x.write(AddrSpace::SharedCta, offset as u64, 4, [column as u64, 0, 0, 0], lane)?;
             // the warp stores it together, so each of its lanes may read it
             let members = x.mask;
-            x.tell_sync(Sync::Warp { members, arrives: true }, members)?;
-            x.tell_sync(Sync::Warp { members, arrives: false }, members)?;
+            x.report_sync(Sync::Warp { members, arrives: true }, members)?;
+            x.report_sync(Sync::Warp { members, arrives: false }, members)?;
             Ok(Flow::Next)
         }
         None => x.tensor_alloc(q.has(q::cta_group_2), columns, q.has(q::exclusive), lane).map(Flow::Wait),

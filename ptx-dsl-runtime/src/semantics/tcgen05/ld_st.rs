@@ -133,7 +133,7 @@ fn load(x: &Ctx<'_>, a: &TmemAccess, d: &mut [Destination<'_>]) {
 }
 
 /// Tells the engine which registers hold what nothing has written.
-fn tell_loaded(x: &mut Ctx<'_>, a: &TmemAccess, registers: usize) {
+fn report_loaded(x: &mut Ctx<'_>, a: &TmemAccess, registers: usize) {
     if x.monitor.is_on() {
         x.tensor_loaded(registers, |r, l| a.at(a.fragment.cell(l, r)));
     }
@@ -186,7 +186,7 @@ pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<
     }
     let a = access(x, q, s, d.len(), false, "tcgen05.ld")?;
     load(x, &a, d);
-    tell_loaded(x, &a, d.len());
+    report_loaded(x, &a, d.len());
     Ok(Flow::Next)
 }
 
@@ -198,7 +198,7 @@ pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destinat
     let Some((redval, r)) = d.split_last_mut() else { return Ok(Flow::Next) };
     let a = access(x, q, s, r.len(), false, "tcgen05.ld.red")?;
     load(x, &a, r);
-    tell_loaded(x, &a, r.len());
+    report_loaded(x, &a, r.len());
     for l in active(x.mask) {
         redval.set(l, warp::reduce(q, r.iter().map(|r| r.lane(l) as u32)).into());
     }
@@ -224,7 +224,7 @@ pub fn tcgen05_wait(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -
     if let Some(wait) = x.whole_warp("tcgen05.wait")? {
         return Ok(Flow::Wait(wait));
     }
-    x.tell_sync(Sync::TensorWait { stores: q.has(q::st) }, x.mask)?;
+    x.report_sync(Sync::TensorWait { stores: q.has(q::st) }, x.mask)?;
     Ok(Flow::Next)
 }
 

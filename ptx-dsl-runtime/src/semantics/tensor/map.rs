@@ -79,6 +79,6 @@ pub fn tensormap_cp_fenceproxy(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mu
         x.write_aligned(AddrSpace::Global, to + at, 32, align, part, lane as u32)?;
     }
     x.order = order;
-    x.tell_sync(Sync::Fence, x.mask)?;
-    x.tell_sync(Sync::ProxyFence(ProxyFence::TensormapRelease), x.mask)
+    x.report_sync(Sync::Fence, x.mask)?;
+    x.report_sync(Sync::ProxyFence(ProxyFence::TensormapRelease), x.mask)
 }

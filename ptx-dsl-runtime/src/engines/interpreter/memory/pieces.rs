@@ -112,14 +112,14 @@ impl LanePieces {
     }
 
     /// Tells the monitor of the accesses of the first threads, whose memory is checked. Only those of a block end within a warp.
-    fn tell_threads(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, count: usize) -> bool {
+    fn report_threads(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, count: usize) -> bool {
         let (warps, rest) = (count / 32, count % 32);
-        if warps != 0 && !self.tell(r, access, write, warps) {
+        if warps != 0 && !self.report(r, access, write, warps) {
             return false;
         }
         r.x.warp = (r.lo + warps) as u32;
         let addr = self.low + (self.first + 32 * warps * self.step) as u64;
-        rest == 0 || r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), (1 << rest) - 1)
+        rest == 0 || r.x.report_row(access.space, addr, (access.bytes, self.step as u32, write), (1 << rest) - 1)
     }
 
     /// The accesses of whole warps for monitors, if the pieces are at one distance.
@@ -136,10 +136,10 @@ impl LanePieces {
     }
 
     /// Tells the monitor of the accesses of whole warps.
-    pub fn tell(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, warps: usize) -> bool {
+    pub fn report(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, warps: usize) -> bool {
         let (lo, per_warp) = (r.lo, self.per_warp());
         if let Some(pieces) = self.even(warps)
-            && r.x.tell_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces)
+            && r.x.report_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces)
         {
             return true;
         }
@@ -149,7 +149,7 @@ impl LanePieces {
             let (k, part) = self.part(i);
             r.x.warp = (lo + k) as u32;
             let (addr, lanes) = (self.low + at as u64, lanes << part);
-            content &= r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
+            content &= r.x.report_row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
         });
         content
     }
@@ -264,7 +264,7 @@ fn load_elements<T: Word>(
     }
     if r.x.monitor.is_on() {
         let inside = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
-        if !inside || !pieces.tell_threads(r, access, false, count) {
+        if !inside || !pieces.report_threads(r, access, false, count) {
             return false;
         }
     }
@@ -398,7 +398,7 @@ fn store_elements<T: Word>(
     let (lo, n) = (r.lo, count.div_ceil(32));
     if r.x.monitor.is_on() {
         let inside = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
-        if !inside || !pieces.tell_threads(r, access, true, count) {
+        if !inside || !pieces.report_threads(r, access, true, count) {
             return false;
         }
     }

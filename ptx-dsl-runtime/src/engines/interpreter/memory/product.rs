@@ -73,10 +73,10 @@ impl Products {
             return false;
         }
         if r.x.monitor.is_on()
-            && !(self.tell(r, body, &like_a, (0, &places)) && self.tell(r, body, &like_b, (1, &places)))
+            && !(self.report(r, body, &like_a, (0, &places)) && self.report(r, body, &like_b, (1, &places)))
         {
             let mut factors = self.factors.iter().flat_map(|[a, b]| [(a, &like_a), (b, &like_b)]);
-            if !factors.all(|(factor, like)| factor.tell(r, &body[factor.at].op, like)) {
+            if !factors.all(|(factor, like)| factor.report(r, &body[factor.at].op, like)) {
                 return false;
             }
         }
@@ -102,7 +102,7 @@ impl Products {
 
 impl Products {
     /// Tells the monitor of the first or second factors of all products, which have places. False if it wants to see each.
-    fn tell(&self, r: &mut Runner<'_, '_>, body: &[Instr], like: &Like, (n, places): (usize, &[[u32; 2]])) -> bool {
+    fn report(&self, r: &mut Runner<'_, '_>, body: &[Instr], like: &Like, (n, places): (usize, &[[u32; 2]])) -> bool {
         let mut others = [(0, 0); CHAIN];
         let mut plain = true;
         for ((other, factors), place) in others.iter_mut().zip(&self.factors).zip(places) {
@@ -116,7 +116,7 @@ impl Products {
         r.x.at(op.site, op.order);
         let Some(pieces) = like.pieces.even(r.n) else { return false };
         let addr = low + like.pieces.first as u64;
-        r.x.tell_chain(addr, first.access.bytes, r.lo, &pieces, &others[1..self.factors.len()])
+        r.x.report_chain(addr, first.access.bytes, r.lo, &pieces, &others[1..self.factors.len()])
     }
 }
 
@@ -146,10 +146,10 @@ impl Factor {
     }
 
     /// Tells the monitor of the load, which has a place. False if it wants to see more.
-    fn tell(&self, r: &mut Runner<'_, '_>, op: &Op, like: &Like) -> bool {
+    fn report(&self, r: &mut Runner<'_, '_>, op: &Op, like: &Like) -> bool {
         let Some(low) = self.low(r, like) else { return false };
         r.x.at(op.site, op.order);
-        let told = LanePieces { low, ..like.pieces }.tell(r, &self.access, false, r.n);
+        let told = LanePieces { low, ..like.pieces }.report(r, &self.access, false, r.n);
         r.describe_news(op);
         told
     }

@@ -129,7 +129,7 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
             warp_access::load_near::<T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
             let at = addresses(r, address, k);
-            r.tell(access, &at, m);
+            r.report_scattered(access, &at, m);
             warp_access::load::<T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
         }
         for (register, out) in op.results.iter().zip(&out) {
@@ -208,7 +208,7 @@ impl Blocks {
     /// warps these are.
     #[inline(always)]
     fn load(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, k: usize) -> usize {
-        let seen = if r.x.monitor.is_on() { self.tell(r, access, k) } else { r.n };
+        let seen = if r.x.monitor.is_on() { self.report(r, access, k) } else { r.n };
         let mut done = k;
         while done < seen
             && let Some(first) = self.first(r, done)
@@ -251,7 +251,7 @@ impl Blocks {
     /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp after the
     /// last that it has seen.
     #[inline(never)]
-    fn tell(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, k: usize) -> usize {
+    fn report(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, k: usize) -> usize {
         let Some(first) = self.first(r, k) else { return k };
         let mut end = k + 1;
         let mut distance = 0;
@@ -270,21 +270,21 @@ impl Blocks {
             return k;
         }
         let pieces = Pieces { count: (end - k) as u32, lanes: 32, step: 4, distance };
-        if r.x.tell_pieces(access.space, first.into(), (4, false), r.lo + k, &pieces) {
+        if r.x.report_pieces(access.space, first.into(), (4, false), r.lo + k, &pieces) {
             return end;
         }
         r.x.warp = (r.lo + k) as u32;
-        k + usize::from(r.x.tell_row(access.space, first.into(), (4, 4, false), u32::MAX))
+        k + usize::from(r.x.report_row(access.space, first.into(), (4, 4, false), u32::MAX))
     }
 }
 
 impl Runner<'_, '_> {
     /// Tells the monitor of the accesses of the current warp.
     #[inline(always)]
-    fn tell(&mut self, access: &MemoryAccess, at: &Lanes, m: u32) {
+    fn report_scattered(&mut self, access: &MemoryAccess, at: &Lanes, m: u32) {
         if self.x.monitor.is_on() {
             let bytes = access.bytes * access.count as u32;
-            self.x.watched = !self.x.tell_lanes(access.space, at, bytes, access.kind != AccessKind::Load, m);
+            self.x.watched = !self.x.report_lanes(access.space, at, bytes, access.kind != AccessKind::Load, m);
         }
     }
 }
@@ -399,7 +399,7 @@ fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: 
             continue;
         }
         let at = addresses(r, &op.sources[0], k);
-        r.tell(access, &at, m);
+        r.report_scattered(access, &at, m);
         let mut v = [[T::default(); 32]; D];
         for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
             *v = narrowed(r, o, k);
@@ -428,7 +428,7 @@ fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> 
             continue;
         }
         let at = addresses(r, &op.sources[0], k);
-        r.tell(access, &at, m);
+        r.report_scattered(access, &at, m);
         let v: [T; 32] = match value {
             Some(v) => [T::narrow(v); 32],
             None => narrowed(r, &op.sources[1], k),

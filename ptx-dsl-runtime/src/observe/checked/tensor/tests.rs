@@ -49,10 +49,10 @@ impl Cta {
     /// An arrival that completes the phase, for which another warp waits.
     fn hand_over(&mut self, from: u32, to: u32, relaxed: bool) {
         let order = self.order(relaxed);
-        let mut tell = |what, warp| self.monitor.sync(what, order, who(warp, 1)).unwrap();
-        tell(Sync::MbarrierArrive { rank: 0, offset: 0 }, from);
-        tell(Sync::MbarrierPhase { rank: 0, offset: 0 }, from);
-        tell(Sync::MbarrierWait { rank: 0, offset: 0 }, to);
+        let mut report = |what, warp| self.monitor.sync(what, order, who(warp, 1)).unwrap();
+        report(Sync::MbarrierArrive { rank: 0, offset: 0 }, from);
+        report(Sync::MbarrierPhase { rank: 0, offset: 0 }, from);
+        report(Sync::MbarrierWait { rank: 0, offset: 0 }, to);
     }
 
     fn access(&mut self, by: TensorBy, who: Who, reads: &[TensorArea], writes: &[TensorArea]) -> Option<TensorOrder> {

@@ -165,7 +165,7 @@ impl Warp {
     }
 
     /// Adds what the barriers of the CTA say to the clocks, for those who do not know of them.
-    pub(super) fn tell_clocks(&mut self) {
+    pub(super) fn report_clocks(&mut self) {
         if self.told < self.floor {
             self.told = self.floor;
             let (first, floor) = (self.id & !31, self.floor);
@@ -299,7 +299,7 @@ impl Warp {
 
     /// The clocks of these lanes, with their own events until now.
     pub fn publish(&mut self, lanes: u32) -> Published {
-        self.tell_clocks();
+        self.report_clocks();
         self.end_event();
         let mut all: Option<Published> = None;
         for g in self.groups.iter().filter(|g| g.lanes & lanes != 0) {
@@ -316,7 +316,7 @@ impl Warp {
 
     /// Adds what these lanes publish to a clock.
     pub fn publish_to(&mut self, lanes: u32, clock: &mut Clock) {
-        self.tell_clocks();
+        self.report_clocks();
         self.end_event();
         self.groups.iter().filter(|g| g.lanes & lanes != 0).for_each(|g| clock.join(&g.known));
         self.own(lanes).for_each(|(actor, lanes, time)| clock.learn(actor, lanes, time));
@@ -403,7 +403,7 @@ impl Warp {
 
     /// Executes a proxy fence for these lanes.
     pub fn fence_proxies(&mut self, lanes: u32, fence: ProxyFence) {
-        self.tell_clocks();
+        self.report_clocks();
         self.end_event();
         let own: Vec<_> = self.own(lanes).collect();
         self.for_lanes(lanes, |g| {
