@@ -49,6 +49,9 @@ pub fn command() -> Command {
         )
         .subcommand(crate::run::arguments::command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
         .subcommand(
+            Command::new("doctor").about("Says which driver, GPUs and ptxas this machine has, and what to do about those that are missing"),
+        )
+        .subcommand(
             Command::new("explain")
                 .about("Explains an error code, with a wrong and a right example")
                 .arg(Arg::new("code").value_name("CODE").help("Such as PTX0207; without it, all codes in short")),

@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod describe;
+mod doctor;
 mod findings;
 mod folders;
 mod format;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("check", m)) => check::run(m).map(status),
         Some(("run", m)) => run::run(m),
+        Some(("doctor", _)) => Ok(doctor::run()),
         Some(("explain", m)) => describe::explain(m).map(status),
         Some(("isa", m)) => describe::isa(m).map(status),
         Some(("fmt", m)) => format::run(m).map(status),

@@ -3,6 +3,7 @@
 pub mod arguments;
 mod array_type;
 mod data;
+mod gpu;
 mod json;
 mod launch;
 mod npy;
@@ -116,9 +117,8 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     let timelines = ["trace", "timeline"].iter().filter_map(|id| matches.get_one::<String>(id));
     different(outputs.iter().map(|output| &output.value).chain(timelines))?;
     let start = Instant::now();
-    let Launched { result, unwritten } = launch::launch(matches, kernel, &mut values)?;
+    let Launched { result, mut failures } = launch::launch(matches, kernel, &mut values)?;
     let time = start.elapsed();
-    let mut failures = unwritten;
     let json = is_json(matches);
     let (status, finishes) = match result {
         Ok(outcome) if json => {
@@ -209,6 +209,9 @@ fn summary(kernel: &Kernel, outcome: &Outcome, time: Duration) -> String {
     match sum(|r| r.clusters_cancelled) {
         0 => {}
         n => text += &format!(", {n} cancelled"),
+    }
+    if let Some(time) = reports.iter().find_map(|r| r.device_time) {
+        return text + &format!(" in {:.1} us on the GPU\n", time.as_secs_f64() * 1e6);
     }
     let (turns, instructions) = (counted(sum(|r| r.turns), "turn"), counted(sum(|r| r.instructions), "instruction"));
     text += &format!(", {turns}, {instructions} in {}\n", seconds(time));

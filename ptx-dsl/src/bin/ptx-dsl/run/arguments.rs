@@ -6,8 +6,10 @@ use super::data::number;
 use super::spec;
 
 /// The options that ask for a launch. Without them `run` says what the kernel wants.
-pub const LAUNCH: [&str; 12] =
-    ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "schedule", "seed", "trace", "timeline"];
+pub const LAUNCH: [&str; 13] = [
+    "gpu", "grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "schedule", "seed", "trace",
+    "timeline",
+];
 
 const AFTER: &str = "\
 An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`, `x=[64,64]`), a file, or `null`:
@@ -34,7 +36,7 @@ pub fn command() -> Command {
     };
     let dims = |name, help| option(name, "X[,Y[,Z]]", help).value_parser(spec::dims);
     Command::new("run")
-        .about("Runs a kernel of a PTX file on the host")
+        .about("Runs a kernel of a PTX file on the host, or on a GPU")
         .after_help(AFTER)
         .arg(
             Arg::new("file")
@@ -82,6 +84,18 @@ pub fn command() -> Command {
             )
             .value_parser(spec::exploration),
             option("schedule", "TEXT", "Repeats the schedule of a fault").conflicts_with_all(["explore", "seed"]),
+            option("gpu", "N", "Runs the kernel on a GPU, the first (0) or another, through the CUDA driver")
+                .num_args(0..=1)
+                .default_missing_value("0")
+                .value_parser(number::<usize>)
+                .conflicts_with_all([
+                    "explore", "seed", "schedule", "checked", "weak", "trace", "timeline", "threads", "resident",
+                ]),
+            Arg::new("compare")
+                .long("compare")
+                .action(ArgAction::SetTrue)
+                .requires("gpu")
+                .help("Runs the kernel on the host too, and names the buffers that differ from those of the GPU"),
             Arg::new("checked")
                 .long("checked")
                 .action(ArgAction::SetTrue)

@@ -9,6 +9,7 @@ use ptx_dsl_frontend::code::{self, Code};
 
 use crate::check;
 
+use super::gpu;
 use super::progress::Progress;
 use super::runs::{Runs, launch_once};
 use super::spec::{Exploration, How};
@@ -30,12 +31,15 @@ pub struct Outcome {
 /// A launch, and what it left behind.
 pub struct Launched {
     pub result: Result<Outcome, Error>,
-    /// Timelines that could not be written.
-    pub unwritten: Vec<String>,
+    /// Timelines that could not be written, and results of a GPU that differ from those of the host.
+    pub failures: Vec<String>,
 }
 
 /// Launches the kernel. The error is about the options.
 pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) -> Result<Launched, String> {
+    if let Some(ordinal) = matches.get_one::<usize>("gpu") {
+        return gpu::launch(*ordinal, matches, kernel, values);
+    }
     let is_traced = ["trace", "timeline"].iter().any(|id| matches.contains_id(id));
     let exploration = matches.get_one::<Exploration>("explore");
     let is_exhaustive = exploration.is_some_and(|e| e.how == How::Exhaustive);
@@ -43,7 +47,7 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) ->
     if is_traced && !is_checked && exploration.is_none() {
         let host = Host::trace();
         let Ran { result, .. } = on(host.clone(), matches, kernel, values)?;
-        return Ok(Launched { result, unwritten: write_timeline(&host, matches) });
+        return Ok(Launched { result, failures: write_timeline(&host, matches) });
     }
     let initial = is_traced.then(|| values.clone());
     let Ran { result, schedule } = if is_exhaustive {
@@ -54,11 +58,11 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) ->
         on(Host::new(), matches, kernel, values)
     }?;
     // another monitor makes the timeline: it sees the same schedule again
-    let unwritten = match initial {
+    let failures = match initial {
         Some(mut values) => trace_again(matches, kernel, &mut values, schedule)?,
         None => Vec::new(),
     };
-    Ok(Launched { result, unwritten })
+    Ok(Launched { result, failures })
 }
 
 /// Runs a schedule once more and writes its timeline. What the kernel prints was printed before.
@@ -68,7 +72,7 @@ fn trace_again(
     values: &mut [Value],
     schedule: Option<Schedule>,
 ) -> Result<Vec<String>, String> {
-    let Prepared { host, launch, .. } = prepared(Host::trace(), matches, kernel)?;
+    let Prepared { host, of: Dimensioned { launch, .. } } = prepared(Host::trace(), matches, kernel)?;
     let host = host.print_bytes(|_| {});
     let host = match schedule {
         Some(schedule) => host.schedule(&schedule.to_string()).map_err(|e| e.to_string())?,
@@ -106,16 +110,23 @@ fn on<M>(host: Host<M>, matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<
     })
 }
 
-/// A host with its options, and a launch.
-struct Prepared<M> {
-    host: Host<M>,
-    launch: Launch,
-    cluster: [u32; 3],
+/// A launch, with its dimensions.
+pub(super) struct Dimensioned {
+    pub launch: Launch,
+    pub cluster: [u32; 3],
     block: [u32; 3],
     grid: [u32; 3],
 }
 
-fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
+impl Dimensioned {
+    /// CTAs and threads of a cluster, in words.
+    pub fn words(&self) -> String {
+        format!("{} x {} threads", volume(self.cluster), volume(self.block))
+    }
+}
+
+/// The launch that the options ask for.
+pub(super) fn dimensioned(matches: &ArgMatches, kernel: &Kernel) -> Result<Dimensioned, String> {
     let dims = |name| matches.get_one::<[u32; 3]>(name).copied();
     let cluster = dims("cluster").or(kernel.required_cluster()).unwrap_or([1; 3]);
     let block = dims("block").or(kernel.required_block()).or(kernel.largest_block());
@@ -134,6 +145,17 @@ fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Resu
     if let Some(limit) = matches.get_one("step-limit") {
         launch = launch.step_limit(*limit);
     }
+    Ok(Dimensioned { launch, cluster, block, grid })
+}
+
+/// A host with its options, and a launch.
+struct Prepared<M> {
+    host: Host<M>,
+    of: Dimensioned,
+}
+
+fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
+    let of = dimensioned(matches, kernel)?;
     // errors of writing standard output are reported
     host = match is_json(matches) {
         true => host.print_bytes(|bytes| crate::write_out(&json::printed(bytes))),
@@ -158,7 +180,7 @@ fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Resu
     if let Some(threads) = matches.get_one("threads") {
         host = host.threads(*threads);
     }
-    Ok(Prepared { host, launch, cluster, block, grid })
+    Ok(Prepared { host, of })
 }
 
 /// How launches ended, and the schedule of the one that failed; without a failure, that of the first seed.
@@ -175,9 +197,10 @@ fn on_with<M>(
     values: &mut Vec<Value>,
     explore: impl Fn(&Host<M>, u64) -> Explore<M>,
 ) -> Result<Ran, String> {
-    let Prepared { host, launch, cluster, block, grid } = prepared(host, matches, kernel)?;
+    let Prepared { host, of } = prepared(host, matches, kernel)?;
     let first = matches.get_one::<u64>("seed").copied();
-    let shape = format!("{} x {} threads", volume(cluster), volume(block));
+    let (shape, clusters) = (of.words(), volume(of.grid) / volume(of.cluster).max(1));
+    let launch = of.launch;
     let mut runs = Runs::new(kernel, launch, first.unwrap_or(0));
     let exploration = matches.get_one::<Exploration>("explore");
     let keeps = matches.get_flag("keep") && exploration.is_some();
@@ -192,7 +215,7 @@ fn on_with<M>(
             })
         }
         None => {
-            let progress = Progress::new(volume(grid) / volume(cluster).max(1), "clusters");
+            let progress = Progress::new(clusters, "clusters");
             runs.launch = progress.listen(runs.launch);
             runs.once(&host, values).map(|report| vec![report])
         }

@@ -2,6 +2,7 @@
 
 use ptx_dsl::explore::{Explore, Explored};
 use ptx_dsl::fault::FaultKind;
+use ptx_dsl::launch::Device;
 use ptx_dsl::load::Kernel;
 use ptx_dsl::tensor_map::TensorMap;
 use ptx_dsl::{Arg, Error, Fault, Host, Launch, Report};
@@ -42,18 +43,23 @@ impl<'v> Ready<'v> {
 }
 
 /// Launches a kernel with these values.
-pub fn launch_once<M>(kernel: &Kernel, host: &Host<M>, launch: Launch, values: &mut [Value]) -> Result<Report, Error> {
-    launch_ready(kernel, host, launch, values.iter_mut().map(Ready::of).collect())
+pub fn launch_once<D: Device>(
+    kernel: &Kernel,
+    device: &D,
+    launch: Launch,
+    values: &mut [Value],
+) -> Result<Report, Error> {
+    launch_ready(kernel, device, launch, values.iter_mut().map(Ready::of).collect())
 }
 
-fn launch_ready<M>(
+fn launch_ready<D: Device>(
     kernel: &Kernel,
-    host: &Host<M>,
+    device: &D,
     launch: Launch,
     mut ready: Vec<Ready<'_>>,
 ) -> Result<Report, Error> {
     let mut arguments: Vec<Arg<'_>> = ready.iter_mut().map(Ready::argument).collect();
-    kernel.launch_raw(host, launch, &mut arguments)
+    kernel.launch_raw(device, launch, &mut arguments)
 }
 
 /// Runs of one launch.
