@@ -68,7 +68,7 @@ pub(crate) enum Call {
 /// A function of sources and destinations, for the active lanes of a warp.
 pub(crate) type OnWarp<R> = fn(&mut Ctx<'_>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<R, Box<Fault>>;
 
-/// A function of registers as wide as they are.
+/// A function of registers in their own width.
 pub(crate) type OnRegisters =
     fn(&mut Ctx<'_>, Q, &[Source<'_>], &mut [Destination<'_>]) -> Result<crate::kernel::Flow, Box<Fault>>;
 

@@ -13,7 +13,7 @@ mod word;
 mod x86_64;
 
 pub use active::{ALONE, lanes, mask_by};
-pub use arith::{below, expand, fadd, ffma, fits, fmul, fsub, just, one_nan, up_to};
+pub use arith::{below, equal_lane, expand, fadd, ffma, fits, fmul, fsub, one_nan, up_to};
 pub(crate) use bits::{LANE, array};
 pub(crate) use calls::CALLS;
 pub use calls::copied;

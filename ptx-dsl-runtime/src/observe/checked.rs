@@ -219,7 +219,7 @@ impl Monitor for Checked {
             }
             Sync::Barrier { id, waits } => {
                 self.barriers.arrive(id, who, waits, &mut self.threads);
-                if let Some(other) = self.barriers.apart(who, Some(id), order.aligned) {
+                if let Some(other) = self.barriers.divergent_arrival(who, Some(id), order.aligned) {
                     return Err(self.not_aligned(other));
                 }
             }
@@ -234,7 +234,7 @@ impl Monitor for Checked {
                     let published = warp.publish(who.lanes);
                     self.barriers.cluster_arrive(who, order.releases(), published);
                 }
-                if let Some(other) = self.barriers.apart(who, None, order.aligned) {
+                if let Some(other) = self.barriers.divergent_arrival(who, None, order.aligned) {
                     return Err(self.not_aligned(other));
                 }
             }

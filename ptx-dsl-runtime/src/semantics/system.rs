@@ -39,7 +39,7 @@ fn too_long(x: &Ctx<'_>, what: &str, most: usize, lane: usize) -> Box<Fault> {
 /// The variable arguments of a thread: each at a multiple of its size.
 struct Arguments {
     at: u64,
-    /// The variable that has them, if a monitor wants to know what is outside of it.
+    /// The variable that has the arguments, if a monitor checks accesses outside of it.
     buffer: Option<Buffer>,
 }
 

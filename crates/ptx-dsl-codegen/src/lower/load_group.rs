@@ -195,7 +195,7 @@ impl<'m> RegionBuilder<'_, 'm> {
             let (name, at) = (self.name(), offset(*at));
             if prefetch {
                 let row = (address.affine.period * memory / 8) as usize;
-                self.code(quote!(#rt::lanes::ahead(#slices, #at, #row);));
+                self.code(quote!(#rt::lanes::prefetch_rows(#slices, #at, #row);));
             }
             self.code(match uniform_rows {
                 true => quote!(let #name: [#t; #nb] = #rt::lanes::heads(#slices, #at);),

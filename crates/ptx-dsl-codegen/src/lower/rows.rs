@@ -31,8 +31,8 @@ impl RegionBuilder<'_, '_> {
             Compare::Ge => quote!(!#rt::lanes::below(#a, #b)),
             Compare::Le => quote!(#rt::lanes::up_to(#a, #b)),
             Compare::Gt => quote!(!#rt::lanes::up_to(#a, #b)),
-            Compare::Eq => quote!(#rt::lanes::just(#a, #b)),
-            Compare::Ne => quote!(!#rt::lanes::just(#a, #b)),
+            Compare::Eq => quote!(#rt::lanes::equal_lane(#a, #b)),
+            Compare::Ne => quote!(!#rt::lanes::equal_lane(#a, #b)),
         })
     }
 

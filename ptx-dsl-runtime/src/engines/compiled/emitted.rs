@@ -94,7 +94,7 @@ pub fn nest(
     Ok(())
 }
 
-/// The lanes of `mask` return from such a call.
+/// Returns from a nested call in the lanes of `mask`.
 pub fn unnest(frame: &mut Lanes, used: &mut Lanes, stack: &mut [Vec<u64>; 32], size: u64, mask: u32) {
     for l in active(mask).map(|lane| lane as usize) {
         frame[l] = stack[l].pop().unwrap_or_default();

@@ -20,7 +20,7 @@ pub trait Kernel: 'static {
 pub trait CompiledKernel: 'static {
     /// The registers of one warp. Fragments of a warp own disjoint lanes of it.
     type Warp: Default + Clone + PartialEq;
-    /// No register is read before it is written, so a warp may start with the values of another.
+    /// Whether each register is written before it is read, so that a warp may start with the values of another.
     const FRESH: bool = false;
     /// Whether the regions of the kernel are [`Piece`]s.
     const LARGE: bool = false;
@@ -28,7 +28,7 @@ pub trait CompiledKernel: 'static {
     const OPTIMISED: bool = false;
     /// A label or description per region.
     const REGIONS: &'static [&'static str] = &[];
-    /// Are the cohort-uniform registers equal? Warps that differ in them do not merge.
+    /// Whether the cohort-uniform registers of two warps are equal. Warps that differ in them do not merge.
     #[inline]
     fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {
         true

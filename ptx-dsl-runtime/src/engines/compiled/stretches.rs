@@ -121,7 +121,7 @@ fn rows_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize)
 
 /// Prefetches the rows after a stretch of global memory, after loads from this offset on.
 #[inline(always)]
-pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
+pub fn prefetch_rows<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
     let distance = LEN.next_power_of_two().max(DISTANCE);
     stretch.iter().for_each(|s| prefetch(s.as_ptr().wrapping_add(at), bytes, distance));
 }

@@ -3,7 +3,7 @@
 
 use super::registers::{Line, RegisterKind, Scalar};
 use super::runner::Runner;
-use crate::numerics::lanes::{self, just};
+use crate::numerics::lanes::{self, equal_lane};
 
 use crate::numerics::qual::{Q, Ty, q};
 use ptx_dsl_isa::image::{Instr, Register};
@@ -62,7 +62,7 @@ impl Compare {
         all.into_iter().find(|(written, _)| q.has(*written)).map(|(_, compare)| compare)
     }
 
-    /// The result for all values from `low` to `high`, if it is one.
+    /// The common result for all values from `low` to `high`, if they have one.
     fn of_range(self, low: i64, high: i64, with: i64) -> Option<bool> {
         let both = |first: bool, last: bool| (first == last).then_some(first);
         match self {
@@ -274,8 +274,8 @@ impl Runner<'_, '_> {
                 Compare::Ge => !lanes::below(first, with),
                 Compare::Le => lanes::up_to(first, with),
                 Compare::Gt => !lanes::up_to(first, with),
-                Compare::Eq => just(first, with),
-                Compare::Ne => !just(first, with),
+                Compare::Eq => equal_lane(first, with),
+                Compare::Ne => !equal_lane(first, with),
             });
         }
         self.registers.set_scalar(self.lo, result, Scalar::Rows);

@@ -75,7 +75,7 @@ fn function_of(image: &Image, region: usize) -> Option<&Callee> {
     all_calls(image).map(|(_, callee)| callee).find(|callee| reaches(image, callee.start, region))
 }
 
-/// Does a function that begins with one region have the other one?
+/// Whether the function that begins with region `start` contains the other region.
 fn reaches(image: &Image, start: RegionId, region: usize) -> bool {
     let mut seen = vec![false; image.regions.len()];
     let mut open = vec![start];

@@ -47,7 +47,7 @@ pub(super) struct Region {
     pub body: Vec<Instr>,
     /// The registers that `body` uses.
     pub registers: KindSet,
-    /// The instruction that may wait, if it ends with one.
+    /// The instruction at the end of the region that may wait, if there is one.
     pub block: Option<Block>,
     /// The time that it takes a warp, in instructions: an atomic operation counts for many.
     pub work: u64,
@@ -103,7 +103,7 @@ pub(super) enum Run {
     Copy,
     /// A load, a store, or an addition to memory, of elements in plain registers.
     Memory { access: MemoryAccess, compiled: Compiled, function: WarpFunction },
-    /// The host has no such instruction; a launch has refused it.
+    /// No function: the host has no such instruction, and a launch has refused it.
     Nothing,
 }
 

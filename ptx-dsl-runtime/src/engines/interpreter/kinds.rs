@@ -65,7 +65,7 @@ impl Patch {
 }
 
 impl Kinds {
-    /// All uniform.
+    /// Kinds that are all uniform.
     pub fn new(registers: usize, warps: usize) -> Self {
         let per_warp = registers.div_ceil(OF_WORD);
         Kinds { words: vec![UNIFORM; per_warp * warps], per_warp }
@@ -75,7 +75,7 @@ impl Kinds {
         self.words.fill(UNIFORM);
     }
 
-    /// All registers of warp 0 are uniform again.
+    /// Makes all registers of warp 0 uniform again.
     pub fn reset_first(&mut self) {
         self.words[..self.per_warp].fill(UNIFORM);
     }

@@ -32,7 +32,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `certain`: its registers are written on every way out of the region.
+    /// Walks through a transfer. `certain`: its registers are written on every way out of the region.
     fn transfer(&mut self, t: &Transfer, certain: bool) {
         for (from, _) in &t.moves {
             if let Place::Values { list } = from {
@@ -53,7 +53,7 @@ impl Walk<'_> {
         self.end(region);
     }
 
-    /// A region without its instructions.
+    /// Walks through a region without its instructions.
     pub fn around_body(&mut self, region: &Region) {
         self.start(region);
         self.end(region);
@@ -102,7 +102,7 @@ pub(super) fn successors(end: &End) -> Vec<usize> {
 pub(super) struct Liveness {
     /// The number of each register among the registers that are live anywhere.
     numbers: Vec<Option<usize>>,
-    /// Words of a set of them.
+    /// The number of words of a set of live registers.
     words: usize,
     /// A set for each region.
     live: Vec<u64>,

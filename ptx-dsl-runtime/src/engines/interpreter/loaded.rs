@@ -186,7 +186,7 @@ impl Pending {
         }
     }
 
-    /// An instruction runs in warp `w`: the register that it reads too early, with its value.
+    /// Applies an instruction that runs in warp `w`. Returns the register that it reads too early, with its value.
     pub fn touch(&mut self, site: u32, touch: &Touch, w: usize) -> Option<(Register, Value)> {
         match touch.kind {
             LoadedUse::Wait => self.waits[w] += 1,

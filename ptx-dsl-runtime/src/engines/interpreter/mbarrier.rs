@@ -49,7 +49,7 @@ impl Runner<'_, '_> {
         Some((address, op.sources.get(1).map_or(Some(0), |o| self.uniform(o))?))
     }
 
-    /// All warps of the cohort wait for one phase. False, with nothing done, if it is not of this kind.
+    /// Makes all warps of the cohort wait for one phase. False, with nothing done, if the wait is not of this kind.
     pub fn wait_together(&mut self, op: &Op, pc: Pc, next: Pc) -> Result<bool, Box<Fault>> {
         if self.apart && self.n > 1 {
             return Ok(false);

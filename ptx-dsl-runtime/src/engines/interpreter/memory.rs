@@ -104,8 +104,8 @@ fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &C
     }
 }
 
-/// All lanes load the same elements. False, with nothing done, if they are in the memory of each lane, or if the monitor wants to see
-/// each lane.
+/// Loads elements that are the same in all lanes. False, with nothing done, if each lane has its own memory, or if the monitor
+/// wants to see each lane.
 #[inline]
 fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Result<bool, Box<Fault>> {
     r.x.at(op.site, op.order);
@@ -159,7 +159,7 @@ fn report_uniform(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: u64) -> boo
         })
 }
 
-/// All lanes load the same elements: once.
+/// Loads the same elements for all lanes by one access.
 fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Done {
     match (access.bytes, access.count) {
         (4, 1) if let Some([v]) = r.x.load_one::<u32, 1>(access.cache, access.space, at) => {

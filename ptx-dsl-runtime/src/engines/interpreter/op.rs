@@ -36,7 +36,7 @@ impl Op {
         Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
     }
 
-    /// The registers that it reads.
+    /// The registers that the instruction reads.
     pub fn reads(&self) -> impl Iterator<Item = Register> {
         let operands = self.sources.iter().filter_map(|source| match source {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),

@@ -256,7 +256,7 @@ impl Runner<'_, '_> {
         self.results_are_rows(op);
     }
 
-    /// Do all lanes do the same?
+    /// Whether all lanes compute the same.
     fn runs_once(&self, op: &Op, once: Once) -> bool {
         let may = match once {
             Once::Always | Once::Translation => true,

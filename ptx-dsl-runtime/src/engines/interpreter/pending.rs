@@ -10,7 +10,7 @@ use crate::semantics::Done;
 use ptx_dsl_isa::image::{NO_SITE, Register};
 
 impl Runner<'_, '_> {
-    /// An instruction runs in these lanes of warp `k`.
+    /// Applies an instruction that runs in these lanes of warp `k` to the pending registers.
     pub(super) fn touch(&mut self, op: &Op, touch: &Touch, k: usize, lanes: u32) -> Done {
         let pending = self.registers.pending[touch.rule as usize].as_mut();
         let found = pending.and_then(|pending| pending.touch(op.site, touch, self.lo + k));

@@ -48,7 +48,7 @@ struct Planned {
     /// The number of the instruction; the step may be several.
     at: usize,
     step: PlanStep,
-    /// `Runner::all`: its results are dead where the lanes are that do not run.
+    /// The value of `Runner::all`: the results are dead in the lanes that do not run.
     all: bool,
 }
 
@@ -76,7 +76,7 @@ impl Plans {
         }
     }
 
-    /// An instruction has refused to run from the last plan: it runs in another way, and so does its next plan.
+    /// Runs an instruction that has refused to run from the last plan in another way, and plans it so from now on.
     #[cold]
     #[inline(never)]
     fn forget(&mut self, r: &mut Runner<'_, '_>, body: &[Instr], refused: usize) -> Done {
@@ -85,7 +85,7 @@ impl Plans {
         run_from(r, body, refused)
     }
 
-    /// Runs it without a plan, and perhaps makes one.
+    /// Runs the region without a plan, and perhaps makes one.
     #[inline(never)]
     fn record(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
         let region = &code.regions[at];

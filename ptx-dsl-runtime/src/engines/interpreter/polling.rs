@@ -23,7 +23,7 @@ pub(super) struct Loop {
     pub registers: Vec<Register>,
     /// The loads, tests and atomic operations of the loop; first come those of the innermost loop.
     pub reads: Vec<Read>,
-    /// Statements outside of it that could change what it reads.
+    /// Statements outside of the loop that could change what it reads.
     pub writers: Vec<u32>,
 }
 
@@ -143,7 +143,7 @@ fn effects(i: &Instr) -> Option<Effects> {
     opcode.entries().next().map(|e| e.instr.effects)
 }
 
-/// The state space of what an instruction reads, and its type.
+/// The state space of the memory that an instruction reads, and the type of its elements.
 fn memory(image: &Image, i: &Instr) -> Option<(AddrSpace, Ty)> {
     let Action::Opcode { qualifiers, .. } = i.action else { return None };
     let q = interned(image.qualifiers.get(qualifiers as usize)?);

@@ -7,7 +7,7 @@ use crate::numerics::qual::Q;
 use ptx_dsl_isa::image::Register;
 
 impl Runner<'_, '_> {
-    /// The instruction has run: describes what it has brought to light.
+    /// Describes the new findings of the instruction that has run.
     #[inline(always)]
     pub fn describe_news(&mut self, op: &Op) {
         if self.x.findings.has_news() {
@@ -15,8 +15,8 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// The instruction has run: follows undefined values, and adds to new findings the values that their threads have read, but for
-    /// registers that it has written.
+    /// Follows undefined values through the instruction that has run, and adds to new findings the values that their threads have
+    /// read, but for registers that it has written.
     #[cold]
     #[inline(never)]
     pub fn describe_findings(&mut self, op: &Op) {

@@ -23,7 +23,7 @@ pub(super) struct Row<T>(pub [T; 32]);
 /// The value of a register in a cohort.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scalar {
-    /// Different values: they are in rows.
+    /// Different values, which are in rows.
     Rows,
     /// The same value in all lanes.
     Uniform(u64),
@@ -235,7 +235,7 @@ impl Registers {
         }
     }
 
-    /// All registers are 0, and the next step is one of all warps, which looks at those of the first alone.
+    /// Sets all registers to 0. The next step is one of all warps, which looks at those of the first alone.
     pub fn restart(&mut self) {
         let n = self.slots.len();
         self.scalars.reset(n);
@@ -246,7 +246,7 @@ impl Registers {
         self.pending.iter_mut().flatten().for_each(Pending::reset);
     }
 
-    /// All registers are 0.
+    /// Sets all registers to 0.
     pub fn reset(&mut self) {
         self.scalars.reset(self.slots.len() * self.warps);
         self.kinds.reset();
@@ -384,7 +384,7 @@ impl Registers {
         self.kinds.copy(from, to);
     }
 
-    /// The step ends: all its warps hold the scalars of the first.
+    /// Ends a step: all its warps hold the scalars of the first.
     pub fn end(&mut self, lo: usize, hi: usize) {
         self.as_one = (lo, hi) == (0, self.warps);
     }

@@ -234,7 +234,7 @@ impl RowFunction {
 pub(super) struct Loops {
     calls: Box<[Call]>,
     needs: RowNeeds,
-    /// Results that are no rows yet; do all lanes get them?
+    /// The results that are no rows yet, and whether all lanes get them.
     fresh: Box<[(Register, bool)]>,
 }
 
@@ -353,7 +353,7 @@ fn constant_row(r: &Runner<'_, '_>, kind: RowKind, n: usize) -> usize {
     scratch_row(r, kind, SCRATCH) + n
 }
 
-/// Makes rows of an operand that has none: where they are.
+/// Makes rows for an operand that has none, and returns their place.
 #[inline(never)]
 fn fill(r: &mut Runner<'_, '_>, at: usize, kind: RowKind, o: &Operand) -> RowPlace {
     let from = scratch_row(r, kind, at);

@@ -1,4 +1,4 @@
-//! The running cohort: which lanes of its warps run, what operands hold, where results go.
+//! The running cohort: the lanes of its warps that run, the values of operands, the places of results.
 
 use super::op::{Op, Operand, WarpFunction};
 use super::registers::{Registers, Scalar};
@@ -109,7 +109,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    /// All lanes of the cohort run.
+    /// Makes all lanes of the cohort the running ones.
     pub fn together(&mut self) {
         if self.joined {
             return;
@@ -321,7 +321,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.registers.set_scalar(self.lo, r, Scalar::Rows);
     }
 
-    /// All lanes of a register get this scalar.
+    /// Sets all lanes of a register to this scalar.
     #[inline(always)]
     pub fn set(&mut self, r: Option<Register>, scalar: Scalar) {
         let Some(r) = r else { return };

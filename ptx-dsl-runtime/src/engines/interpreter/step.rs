@@ -126,7 +126,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// The running lanes begin a region: counts its instructions, and tells the monitor.
+    /// Begins a region for the running lanes: counts its instructions, and tells the monitor.
     #[inline(always)]
     fn begin(&mut self, pc: Pc) -> Done {
         let warps = self.r.warps;

@@ -55,7 +55,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// A shuffle has run in these lanes of warp `k`, the current one, and its value is undefined in some of them.
+    /// Handles a shuffle that has run in these lanes of warp `k`, the current one, and whose value is undefined in some of them.
     pub fn has_shuffled(&mut self, op: &Op, k: usize, lanes: u32, lost: Lost) -> Done {
         if op.watched.as_ref().is_none_or(|watched| watched.carry != Carry::Shuffled) {
             return Ok(());

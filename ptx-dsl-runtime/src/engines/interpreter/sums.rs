@@ -106,7 +106,7 @@ impl Sums {
     }
 }
 
-/// A row of A or a column of B: its words, in the order of k, a bit each.
+/// The undefined words of a row of A or a column of B, in the order of k, a bit each.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     undefined: u32,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The rule by which undefined lanes of sources make lanes of a result undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carry {
-    /// The result is never undefined by its sources. Also where the operands are parts of the result.
+    /// The result is never undefined by its sources, or the operands are parts of the result.
     Never,
     /// The result is undefined if a source is.
     Any,

@@ -99,7 +99,7 @@ fn is_plain(e: &Effects) -> bool {
         && !e.stack
 }
 
-/// A region begins in a turn whose accesses are noted.
+/// Notes the accesses of a region that begins in a turn whose accesses are noted.
 #[cold]
 pub(super) fn note_touched(r: &mut Runner<'_, '_>, touches: &Touches) {
     let whole = || (0..r.n).all(|k| r.x.cta().live[r.lo + k] & !r.x.cur.mask == 0);

@@ -42,7 +42,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// An instruction runs in the lanes of `active` whose guard holds.
+    /// Checks an instruction that runs in the lanes of `active` whose guard holds.
     #[cold]
     #[inline(never)]
     pub fn watch(&mut self, op: &Op, watched: &Watched) -> Done {
@@ -176,7 +176,7 @@ impl Runner<'_, '_> {
         self.x.findings.undefined.push(Undefined::Store(access, origin));
     }
 
-    /// The instruction has run: takes over what it has done with memory that nothing has written.
+    /// Takes over the accesses of the instruction that has run to memory that nothing has written.
     pub(super) fn follow(&mut self, op: &Op) {
         for access in std::mem::take(&mut self.x.findings.undefined) {
             match access {
@@ -214,7 +214,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// A lane has loaded bytes of which some were never written. Elements without another byte are undefined.
+    /// Handles bytes that a lane has loaded, of which some were never written. Elements without another byte are undefined.
     fn loaded(&mut self, op: &Op, access: &Access, unwritten: u64, origin: Option<u32>) {
         let Some(undefined) = &mut self.registers.undefined else { return };
         let Some(size) = access.bytes.checked_div(op.results.len() as u32).filter(|size| *size != 0) else { return };

@@ -8,7 +8,7 @@ use ptx_dsl_isa::image::{Action, Callee, End, Image, Instr, Region, RegionId};
 use ptx_dsl_isa::isa::effect::{Barrier, Fence, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
-/// Can other threads see this operation? Ordinary loads and stores are ordered by others, or race.
+/// Whether other threads can see this operation. Ordinary loads and stores are ordered by others, or race.
 fn is_visible(opcode: Opcode, q: Q) -> bool {
     let Some(entry) = opcode.entries().next() else { return false };
     let effects = entry.instr.effects;

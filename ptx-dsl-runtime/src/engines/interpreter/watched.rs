@@ -138,7 +138,7 @@ impl Undefined {
         new
     }
 
-    /// Nobody has written anything.
+    /// Forgets all undefined values.
     pub fn reset(&mut self) {
         self.all.clear();
         self.spread = false;
@@ -158,7 +158,7 @@ impl Undefined {
         self.all.get(&(r, w)).map(|(lanes, root)| (*lanes, root))
     }
 
-    /// Lanes of a register get a value, which is undefined in some of them.
+    /// Sets the state of a register whose lanes get a value, which is undefined in some of them.
     pub fn set(&mut self, r: Register, w: usize, lanes: u32, undefined: Option<(u32, Root)>) {
         let old = self.of(r, w).map_or(0, |(old, _)| old & !lanes);
         match undefined {

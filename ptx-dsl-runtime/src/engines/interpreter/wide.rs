@@ -1,4 +1,4 @@
-//! Instructions that have many registers, and take them as wide as they are.
+//! Instructions that have many registers, in their own width.
 
 use super::op::{Op, Operand};
 use super::registers::{Registers, Room, Row, Scalar};

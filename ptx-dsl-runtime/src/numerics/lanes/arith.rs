@@ -50,7 +50,7 @@ pub fn up_to(base: u32, limit: u32) -> u32 {
 
 /// The lane with `base + l == value`.
 #[inline(always)]
-pub fn just(base: u32, value: u32) -> u32 {
+pub fn equal_lane(base: u32, value: u32) -> u32 {
     1u32.checked_shl(value.wrapping_sub(base)).unwrap_or(0)
 }
 
@@ -127,7 +127,7 @@ mod tests {
                 let by = |f: &dyn Fn(u32) -> bool| (0..32).fold(0, |m, l| m | u32::from(f(base.wrapping_add(l))) << l);
                 assert_eq!(below(base, limit), by(&|v| v < limit), "{base} < {limit}");
                 assert_eq!(up_to(base, limit), by(&|v| v <= limit), "{base} <= {limit}");
-                assert_eq!(just(base, limit), by(&|v| v == limit), "{base} == {limit}");
+                assert_eq!(equal_lane(base, limit), by(&|v| v == limit), "{base} == {limit}");
             }
         }
     }

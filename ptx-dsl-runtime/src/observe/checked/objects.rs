@@ -111,9 +111,9 @@ impl Barriers {
         generation.parts.clear();
     }
 
-    /// Lanes of a warp arrive at barrier `id`, or at that of the cluster. If others of the warp have arrived at another statement, and
-    /// one of the two is aligned: that statement.
-    pub fn apart(&mut self, who: Who, id: Option<u32>, aligned: bool) -> Option<u32> {
+    /// Records lanes of a warp that arrive at barrier `id`, or at that of the cluster. Returns the statement at which other lanes of the
+    /// warp have arrived, if that is another one and one of the two is aligned.
+    pub fn divergent_arrival(&mut self, who: Who, id: Option<u32>, aligned: bool) -> Option<u32> {
         if who.lanes == u32::MAX {
             return None;
         }

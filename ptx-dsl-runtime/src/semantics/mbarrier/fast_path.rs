@@ -30,7 +30,7 @@ fn object_of_cta(x: &Ctx<'_>, space: AddrSpace, addr: u64) -> Option<usize> {
     }
 }
 
-/// Does a `try_wait` return false before its phase is complete, as the manual allows? Only with a seed.
+/// Whether a `try_wait` returns false before its phase is complete, as the manual allows; only with a seed.
 #[inline(always)]
 pub(crate) fn gives_up(x: &mut Ctx<'_>) -> bool {
     if x.scheduling.steps.is_some() {

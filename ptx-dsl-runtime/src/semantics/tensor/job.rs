@@ -157,7 +157,7 @@ impl Transfer {
         Some(())
     }
 
-    /// Is each element of 6 bits that a store takes in a byte of its own (`.b6p2x16`)?
+    /// Whether a store takes each element of 6 bits in a byte of its own (`.b6p2x16`).
     fn spreads(&self) -> bool {
         self.of.map.element == ElementType::B6x16P32
     }

@@ -95,7 +95,7 @@ impl MemoryAccess {
     }
 }
 
-/// An element as a register gets it.
+/// Extends an element to a register.
 #[inline(always)]
 pub(super) fn extended<T: Word>(v: T, access: &MemoryAccess) -> u64 {
     let unused = 64 - 8 * T::BYTES as u32;

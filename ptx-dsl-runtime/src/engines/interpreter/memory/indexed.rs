@@ -1,4 +1,4 @@
-//! Accesses at a base, which is the same in all lanes, and an index in each lane. Their addresses are not made.
+//! Accesses at a base, which is the same in all lanes, and an index in each lane. No register holds their addresses.
 
 use super::super::op::{Op, Operand};
 use super::super::registers::Row;
@@ -74,7 +74,7 @@ impl Indexed {
         self.base.uniform(r).wrapping_add_signed(self.offset) & self.low
     }
 
-    /// Would the monitor not be told of it?
+    /// Whether the monitor would not see the access.
     fn is_unseen(&self, r: &Runner<'_, '_>, access: &MemoryAccess) -> bool {
         access.kind == AccessKind::Load && r.x.loads_unseen(access.space, self.first(r))
     }

@@ -109,7 +109,7 @@ impl Tracker {
         }
     }
 
-    /// A register is written.
+    /// Records a write of a register.
     fn write(&mut self, register: Register) {
         for n in 0..self.makers.len() {
             let Linear { index, base, .. } = self.makers[n].value;

@@ -1,4 +1,4 @@
-//! Instructions of a plan that run as one: nothing else reads what they hand on.
+//! Fusion of instructions of a plan whose intermediate results nothing else reads.
 
 use super::super::code::{Instr, Run};
 use super::super::memory::{CHAIN, Factor, Products};

@@ -12,7 +12,7 @@ use ptx_dsl_isa::image::Register;
 /// Instructions that compute scalars one after the other.
 pub(super) struct Scalars {
     all: Vec<Computed>,
-    /// The kinds of their results.
+    /// The kinds of the results of the instructions.
     kinds: Patch,
 }
 

@@ -108,7 +108,7 @@ impl PlanStep {
         Some(PlanStep::Scalars(Scalars::of(Computed { at, how, places: [first, second], kind })))
     }
 
-    /// The kind of its results.
+    /// The kind of the results of the step.
     fn gives(&self) -> Option<RegisterKind> {
         match self {
             PlanStep::Scalars(scalars) => scalars.gives(),

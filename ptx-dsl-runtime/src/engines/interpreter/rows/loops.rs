@@ -20,7 +20,7 @@ pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
 pub(super) struct RowPlace {
     /// The row for warp 0 of the CTA.
     pub first: u32,
-    /// The rows of the other warps follow; else it is that of all.
+    /// Whether each warp has its own row, after the first; otherwise all warps share the first row.
     pub by_warp: bool,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct RowPlace {
 pub(super) struct Places {
     pub sources: [RowPlace; LOOP_OPERANDS],
     pub result: RowPlace,
-    /// The second result, if something needs it.
+    /// The place of the second result, if something needs it.
     pub second: Option<RowPlace>,
-    /// All lanes get a result, not only those that run: nothing reads it in others.
+    /// Whether all lanes get a result, not only those that run, because nothing reads it in others.
     pub all: bool,
 }
 
@@ -122,7 +122,7 @@ impl RowLoop {
 
 /// A form of an instruction, and its loop.
 pub(super) struct LoopForm {
-    /// The qualifiers: sets that mean the same.
+    /// The sets of qualifiers that mean this form.
     pub sets: &'static [Q],
     /// The function of one lane.
     pub one: One,

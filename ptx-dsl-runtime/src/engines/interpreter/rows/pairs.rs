@@ -19,7 +19,7 @@ pub(super) struct Pair {
     second: Member,
     /// Bits of the operands of the second instruction that take the result: each of these is the same.
     places: &'static [u8],
-    /// The operands of the first, and the others of the second. Results: that of the second, and that of the first.
+    /// The loop: the operands of the first instruction, and the others of the second; the results of the second, and of the first.
     pub rows: RowLoop,
 }
 

@@ -94,7 +94,7 @@ impl Step<'_, '_> {
         self.code.regions.get(usize::from(pc)).is_some_and(|region| region.block.is_none())
     }
 
-    /// Does the running group run next, too, if it goes on there?
+    /// Whether the running group also runs next if it goes on at `pc`.
     pub(super) fn is_lowest(&self, pc: Pc) -> bool {
         self.runs(pc) && !self.r.x.diverged() && !self.groups.is_empty() && self.groups.iter().all(|g| g.pc > pc)
     }

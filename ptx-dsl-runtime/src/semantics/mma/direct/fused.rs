@@ -1,4 +1,4 @@
-//! Sums as tensor cores add them.
+//! The fused sums of tensor cores.
 
 use super::elements::{Bf16, Elements, F16, Four, Tf32, Two, columns, rows};
 use super::{DEEP, Floats, Job, ROWS, Sum};

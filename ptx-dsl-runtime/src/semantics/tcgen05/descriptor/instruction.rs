@@ -27,7 +27,7 @@ pub struct Scale {
     pub vector: usize,
     /// The type of the scale factors.
     pub format: Format,
-    /// The byte of the word where they start, for A and B.
+    /// The byte of the word where the scale factors start, for A and B.
     pub id: [usize; 2],
     /// The scale factors of A have line *l* in lane *l* of 128 (bit 26), and are not repeated in all partitions of 32 lanes.
     pub spread: bool,
