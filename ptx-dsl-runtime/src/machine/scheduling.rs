@@ -68,7 +68,7 @@ pub(crate) struct Scheduling<'a> {
     pub polling: Option<Polling>,
     /// The cohorts that poll and wait for a change, in a launch with a seed.
     pub idle: IdlePolls,
-    /// With a seed: what the turn of a cohort that polls accesses.
+    /// The memory that the turn of a polling cohort accesses, in a launch with a seed.
     pub touched: Touched,
     /// Regions that begin with a test, which the running cohort has come to in its turn.
     pub tests: Tests,

@@ -31,7 +31,7 @@ pub(super) struct Stepper {
     sides: [Masks; 2],
     /// The kind of operation with which each region begins; for schedules with a seed.
     begins: Arc<[Begin]>,
-    /// By region, with a seed: what it accesses, once somebody has asked.
+    /// The dependences of each region on other threads, once asked for, in a launch with a seed.
     touches: Vec<Option<Touches>>,
 }
 

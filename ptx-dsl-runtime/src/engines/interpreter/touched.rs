@@ -1,4 +1,4 @@
-//! What a region reads and changes in memory that other threads can change, so that a thread that polls waits for a change there.
+//! The memory that a region reads and changes and that other threads can change: a thread that polls waits for a change there.
 
 use super::code::interned;
 use super::op::{Operand, operand};
@@ -17,21 +17,21 @@ pub(super) struct Touch {
     bytes: u32,
 }
 
-/// What a region does that depends on other threads.
+/// The dependences of a region on other threads.
 pub(super) enum Touches {
-    /// These accesses, and nothing else. Their addresses are known where the region begins.
+    /// The region depends on these accesses, and nothing else. Their addresses are known where the region begins.
     Accesses {
         list: Box<[Touch]>,
-        /// It has instructions that the lanes of a warp execute together.
+        /// Whether the region has instructions that the lanes of a warp execute together.
         joint: bool,
     },
-    /// More than that.
+    /// The region depends on more than accesses.
     More,
 }
 
 /// An instruction.
 enum Kind {
-    /// It computes.
+    /// The instruction only computes.
     Computes,
     /// The lanes of a warp exchange values.
     Joint,

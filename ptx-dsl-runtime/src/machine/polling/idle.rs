@@ -28,7 +28,7 @@ impl Tests {
         *self = Tests::default();
     }
 
-    /// Were there any?
+    /// Whether the turn has had a test.
     fn any(&self) -> bool {
         self.count > 0
     }
@@ -52,7 +52,7 @@ const TURNS: u32 = 128;
 struct Poll {
     /// The state at the end of one of these turns.
     anchor: State,
-    /// How many turns there were.
+    /// The number of these turns.
     turns: u32,
     /// The memory that they have accessed since the anchor; `None` if they depend on more.
     held: Option<Held>,
@@ -192,7 +192,7 @@ pub(in crate::machine) fn waits_for_change(x: &mut Ctx<'_>, slot: usize, c: &Coh
     waits
 }
 
-/// Does one warp of the current slot?
+/// Whether this warp of the current slot polls, and waits for a change.
 fn warp_waits(x: &mut Ctx<'_>, slot: usize, c: &Cohort) -> bool {
     let progress = x.scheduling.progress;
     let Some(poll) = x.scheduling.idle.0.get(&key(slot, c)).filter(|poll| poll.anchor.0 == c.pc) else {

@@ -1,4 +1,4 @@
-//! What a turn of threads that poll reads and changes in memory, and what was there.
+//! The memory that a turn of polling threads reads and changes, and its values then.
 
 use crate::machine::ctx::Ctx;
 use crate::memory::address::Place;
@@ -22,7 +22,7 @@ fn distance(from: Place, to: Place) -> Option<u64> {
     }
 }
 
-/// Are these bytes a part of those?
+/// Whether the first range of bytes is inside of the second one.
 fn is_inside((place, bytes): (Place, u32), (from, size): (Place, u32)) -> bool {
     distance(from, place).is_some_and(|behind| behind + u64::from(bytes) <= size.into())
 }
@@ -37,18 +37,18 @@ impl Touched {
         self.0 = Some(Vec::new());
     }
 
-    /// Are they noted?
+    /// Whether the places of the turn are noted.
     #[inline(always)]
     pub fn is_noted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The turn depends on more than on places in memory.
+    /// Ends the notes: the turn depends on more than places in memory.
     pub fn give_up(&mut self) {
         self.0 = None;
     }
 
-    /// The turn accesses so many bytes there.
+    /// Notes an access of the turn to this many bytes at a place.
     pub fn add(&mut self, place: Place, bytes: u32) {
         let Some(places) = &mut self.0 else { return };
         if places.iter().rev().any(|(from, size)| is_inside((place, bytes), (*from, *size))) {
@@ -76,13 +76,13 @@ impl Touched {
 #[derive(Debug, Default)]
 pub(super) struct Held(Vec<(Place, u32, Option<[u64; 4]>)>);
 
-/// What memory holds there, if there is memory.
+/// The value of a place, if there is memory.
 fn held(x: &Ctx<'_>, place: Place, bytes: u32) -> Option<[u64; 4]> {
     x.load(place, 0, bytes, 0).ok()
 }
 
 impl Held {
-    /// What is in these places now. False if that is too much.
+    /// Adds these places with their current values. False if the places are too many.
     pub fn add(&mut self, x: &Ctx<'_>, places: &[(Place, u32)]) -> bool {
         for (place, bytes) in places {
             let now = (*place, *bytes, held(x, *place, *bytes));
@@ -93,7 +93,7 @@ impl Held {
         self.0.len() <= MOST
     }
 
-    /// Are they what they were, in the cluster of the current slot?
+    /// Whether all places have the recorded values, in the cluster of the current slot.
     pub fn is_unchanged(&self, x: &Ctx<'_>) -> bool {
         self.0.iter().all(|(place, bytes, value)| held(x, *place, *bytes) == *value)
     }

@@ -49,7 +49,7 @@ const MOST: usize = 1 << 24;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// What follows `seed` is not a number.
+    /// The text after `seed` is not a number.
     #[error("`{0}` is not a seed")]
     Seed(String),
     /// The format is not known.
