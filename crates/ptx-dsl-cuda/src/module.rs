@@ -262,7 +262,7 @@ impl Prepared {
         let shared = function.shared + dynamic;
         // the allocation of registers is in units of 256 for each warp
         let registers_of_cta = (function.registers * 32).next_multiple_of(256) * warps_of_cta;
-        let fits = |all: u32, one: u32| if one == 0 { u32::MAX } else { all / one };
+        let fits = |all: u32, one: u32| all.checked_div(one).unwrap_or(u32::MAX);
         let limits = [
             (fits(properties.registers_of_multiprocessor, registers_of_cta), LimitedBy::Registers),
             (fits(properties.shared_of_multiprocessor, shared + 1024), LimitedBy::Shared),
