@@ -246,7 +246,7 @@ pub mod __private {
     pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 }
 
-// The programs in README.md and docs/run.md are compiled and run as doc tests.
+// The programs in README.md, docs/run.md and docs/gpu.md are compiled as doc tests, and run where they need no GPU.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
@@ -254,3 +254,7 @@ struct Readme;
 #[cfg(all(doctest, feature = "load"))]
 #[doc = include_str!("../../docs/run.md")]
 struct Run;
+
+#[cfg(all(doctest, feature = "cuda"))]
+#[doc = include_str!("../../docs/gpu.md")]
+struct OnGpu;

@@ -12,7 +12,12 @@ use std::sync::Arc;
 /// `&dyn Device` too.
 ///
 /// ```
-/// use ptx_dsl_runtime::{Device, Error, Host, KernelFn, Launch, Report};
+/// # mod ptx_dsl {
+/// #     pub use ptx_dsl_runtime::*;
+/// #     pub mod launch { pub use ptx_dsl_runtime::Device; }
+/// # }
+/// use ptx_dsl::launch::Device;
+/// use ptx_dsl::{Error, Host, KernelFn, Launch, Report};
 ///
 /// fn run<D: Device>(kernel: impl KernelFn, device: &D) -> Result<Report, Error> {
 ///     kernel.launch_raw(device, Launch::grid(1), &mut [])

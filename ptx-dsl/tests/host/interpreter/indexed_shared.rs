@@ -224,7 +224,7 @@ trait RunOn {
 impl<M> RunOn for Host<M> {
     fn run_on(&self, kernel: &Kernel, index: impl Fn(usize) -> u32) -> Result<[Vec<u32>; 2], String> {
         let mut data = Data::new(index);
-        let without_names = |line: &str| match line.starts_with("access of ") {
+        let without_names = |line: &str| match line.trim_start_matches("error: ").starts_with("access of ") {
             true => "an access\n".to_owned(),
             false => format!("{line}\n"),
         };
