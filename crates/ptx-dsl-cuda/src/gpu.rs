@@ -155,7 +155,7 @@ impl Gpu {
         &self.shared.context
     }
 
-    /// The same device with launches on this stream of its context.
+    /// Puts launches on this stream of the device's context.
     pub fn on_stream(mut self, stream: Arc<CudaStream>) -> Self {
         self.stream = stream;
         self

@@ -1,4 +1,4 @@
-//! The same launches on hosts and on a GPU. Without one, each test says so and checks the hosts alone.
+//! Each test runs launches on hosts and on a GPU, and compares. Without a GPU it says so and compares the hosts.
 #![allow(unsafe_code)]
 
 use ptx_dsl::cuda::{Gpu, GpuError, LimitedBy};

@@ -56,7 +56,7 @@ pub struct KernelCode<'k> {
     info: &'k KernelInfo<'k>,
     name: &'k str,
     ptx: &'k str,
-    /// The same text of a module that was loaded at run time.
+    /// The text again, if the module was loaded at run time.
     shared: Option<&'k Arc<str>>,
     engines: Engines<'k>,
 }

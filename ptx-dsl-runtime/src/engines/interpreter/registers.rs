@@ -25,7 +25,7 @@ pub(super) struct Row<T>(pub [T; 32]);
 pub(super) enum Scalar {
     /// Different values, which are in rows.
     Rows,
-    /// The same value in all lanes.
+    /// One value that all lanes hold.
     Uniform(u64),
     /// `base + x * %tid.x + y * row`, modulo the width of the register, where `row` is the thread's number divided by `%ntid.x`.
     Affine { base: u64, x: i64, y: i64 },

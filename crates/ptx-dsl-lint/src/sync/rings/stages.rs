@@ -65,7 +65,7 @@ impl Starts {
         Some(Starts(starts))
     }
 
-    /// Where the next copy begins in the variable.
+    /// The offset in the variable at which the next copy begins.
     fn next(&self, start: &Start) -> Option<i64> {
         self.0.iter().filter(|o| o.var == start.var && o.at > start.at).map(|o| o.at).min()
     }

@@ -86,7 +86,7 @@ impl Event {
         Some(Event { by: Record { lanes, ..by }, at, of_cells: false })
     }
 
-    /// The same access this many bytes further on, by another statement.
+    /// This event as another statement makes it, `distance` bytes further on.
     pub fn moved(&self, (site, distance): (u32, i32)) -> Event {
         let from = self.at.from.wrapping_add_signed(distance.into());
         Event { by: Record { site, ..self.by }, at: Places { from, ..self.at }, of_cells: false }

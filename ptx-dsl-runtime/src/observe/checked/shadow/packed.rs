@@ -23,7 +23,7 @@ pub(super) struct ShadowWord {
     rest: u32,
 }
 
-/// Who of an event, and what a word knows of an access without it.
+/// The lanes of an event that a shadow word stands for, and the facts of their access that the word keeps itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct By(u16);
 
