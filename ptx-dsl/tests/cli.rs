@@ -375,6 +375,27 @@ fn what_ptxas_does_not_take_in_strings() {
     }
 }
 
+/// On a machine with a GPU or without one.
+#[test]
+fn the_machine_is_described_and_its_gpu_used() {
+    let doctor = run(&["doctor"], b"");
+    let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(doctor.status.success(), "{text}");
+    let line = |start: &str| text.lines().any(|line| line.starts_with(start));
+    assert!(line("host: ") && line("ptxas: ") && (line("driver: ") || line("GPU 0: ")), "{text}");
+
+    let kernel = b".version 8.0 .target sm_80 .address_size 64
+        .visible .entry k(.param .u64 .ptr .global .align 4 x) {
+            .reg .b64 %x; ld.param.u64 %x, [x]; st.global.u32 [%x], 7; ret; }";
+    let arguments = ["run", "-", "--block", "1", "--arg", "x=u32[2]", "--print", "x[0..2]", "--gpu", "--compare"];
+    let launched = run(&arguments, kernel);
+    let (out, err) = (String::from_utf8_lossy(&launched.stdout), String::from_utf8_lossy(&launched.stderr));
+    match ptx_dsl::cuda::Gpu::available() {
+        true => assert!(launched.status.success() && out == "x[0..2]: 7 0\n", "{out}{err}"),
+        false => assert!(launched.status.code() == Some(2) && err.starts_with("error: there is no "), "{out}{err}"),
+    }
+}
+
 #[test]
 fn usage() {
     for arguments in [

@@ -6,7 +6,8 @@ use std::ffi::CStr;
 use std::fmt;
 
 /// Why a GPU cannot be used, or failed. A launch wraps it in `ptx_dsl::Error::Device`, which adds the kernel and the device.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// `{:?}` prints the same text as `{}`, for a `main` or a test that returns it.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
     /// The library of the CUDA driver cannot be loaded.
@@ -93,6 +94,12 @@ pub enum GpuError {
         /// The kernel that failed
         kernel: String,
     },
+}
+
+impl fmt::Debug for GpuError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The rule of a target that a GPU breaks.
