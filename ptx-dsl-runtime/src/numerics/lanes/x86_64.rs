@@ -288,22 +288,25 @@ impl Level for Avx2 {
     #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         let mut out = [0; 32];
-        for (out, at) in out.chunks_exact_mut(8).zip(at.chunks_exact(8)) {
-            // SAFETY: the level has AVX2, the row is 128 bytes long and the slices are 32. No closures: one that is not inlined
-            // would not have AVX2, and call every instruction.
-            unsafe {
-                let at = _mm256_loadu_si256(at.as_ptr().cast());
-                let a = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row.as_ptr().cast()), at);
-                let b = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[8..].as_ptr().cast()), at);
-                let c = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[16..].as_ptr().cast()), at);
-                let d = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[24..].as_ptr().cast()), at);
-                // the upper two of the five bits say from which eight
+        // The row is loaded once, and no closure is called: one that is not inlined would not have AVX2, and call every instruction.
+        // SAFETY: the level has AVX2. Each quarter of the row, of `at` and of `out` is 32 bytes long.
+        unsafe {
+            let quarters = row.as_ptr().cast::<__m256i>();
+            let first = _mm256_loadu_si256(quarters);
+            let second = _mm256_loadu_si256(quarters.add(1));
+            let third = _mm256_loadu_si256(quarters.add(2));
+            let fourth = _mm256_loadu_si256(quarters.add(3));
+            for quarter in 0..4 {
+                let at = _mm256_loadu_si256(at.as_ptr().cast::<__m256i>().add(quarter));
+                let a = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(first, at));
+                let b = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(second, at));
+                let c = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(third, at));
+                let d = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(fourth, at));
+                // the upper two of the five bits say from which quarter
                 let odd = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(at));
                 let upper = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(at));
-                let low = _mm256_blendv_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), odd);
-                let high = _mm256_blendv_ps(_mm256_castsi256_ps(c), _mm256_castsi256_ps(d), odd);
-                let picked = _mm256_castps_si256(_mm256_blendv_ps(low, high, upper));
-                _mm256_storeu_si256(out.as_mut_ptr().cast(), picked);
+                let picked = _mm256_blendv_ps(_mm256_blendv_ps(a, b, odd), _mm256_blendv_ps(c, d, odd), upper);
+                _mm256_storeu_si256(out.as_mut_ptr().cast::<__m256i>().add(quarter), _mm256_castps_si256(picked));
             }
         }
         out
