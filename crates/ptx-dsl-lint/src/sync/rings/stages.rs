@@ -1,5 +1,5 @@
-//! Where the copies of a ring write: the start of each in its variable, the object on which it completes, and the bytes that certainly belong
-//! to it.
+//! The places to which the copies of a ring write: the start of each in its variable, the object on which it completes, and the bytes that
+//! certainly belong to it.
 
 use crate::kernel::Kernel;
 use crate::sync::objects::mbarrier_operand;
