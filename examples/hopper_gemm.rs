@@ -6,7 +6,7 @@
 //!
 //! Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the four warpgroups of the cluster that have read the
 //! stage, because either CTA's copies write to both. These arrivals need no `.release.cluster`, and the wait no `.acquire.cluster`:
-//! only `wgmma` has read the stage, and its warpgroup has waited for it (docs/synchronisation.md says when this suffices).
+//! only `wgmma` has read the stage, and its warpgroup has waited for it (docs/model/synchronisation.md says when this suffices).
 
 use half::f16;
 use ptx_dsl::cuda::{Gpu, GpuError};

@@ -1,5 +1,5 @@
 //! Public bugs, each reduced to a wrong and a right kernel (`tests/bugs/`): what finds them? This test compares the answers with
-//! the table in docs/real-bugs.md, and writes it if `BLESS=1` is set.
+//! the table in docs/internals/real-bugs.md, and writes it if `BLESS=1` is set.
 
 mod ring;
 
@@ -12,7 +12,7 @@ use ptx_dsl::{Arg, Error, Host, KernelFn as _, Report};
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::lex::lex;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/real-bugs.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/internals/real-bugs.md");
 
 /// The result of a run on the host.
 type Run = Result<(), Error>;
@@ -271,16 +271,16 @@ fn sanitizer(file: &str) -> &'static str {
 const INTRODUCTION: &str = "\
 # Real bugs
 
-Public reports of mistakes in synchronisation, state spaces and PTX. [tests/bugs](../tests/bugs) has a wrong and a right kernel for each,
+Public reports of mistakes in synchronisation, state spaces and PTX. [tests/bugs](../../tests/bugs) has a wrong and a right kernel for each,
 reduced by hand to the mistake alone. If a report is ambiguous, the kernel follows the reading that its text supports. `tests/bugs.rs`
 compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
 
 - *ptxas*: whether release 13.5 accepts the wrong kernel.
-- *compile time*: what the macros and `ptx-dsl check` report on the wrong kernel ([flow.md](flow.md)).
+- *compile time*: what the macros and `ptx-dsl check` report on the wrong kernel ([flow.md](../reference/flow.md)).
 - *host, wrong* and *host, right*: the results of both kernels under several schedules on the plain and the checked host. Refused kernels
   do not run; an instruction that the host does not have yet is named.
 - *compute-sanitizer*: which of its tools (memcheck, racecheck, synccheck, initcheck; release 2025.3) reports the wrong kernel on an H200.
-  Kernels that may never end were not run there ([sanitizer.py](../tests/bugs/sanitizer.py)). No tool reports a right kernel.
+  Kernels that may never end were not run there ([sanitizer.py](../../tests/bugs/sanitizer.py)). No tool reports a right kernel.
 
 ptxas and the compiler accept every right kernel without a finding.
 ";
@@ -394,8 +394,11 @@ fn real_bugs() {
     };
     let page = page(&bugs, &runs, &verdicts) + &ring::section(&forms);
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(PAGE, page).expect("docs/real-bugs.md");
+        std::fs::write(PAGE, page).expect("docs/internals/real-bugs.md");
     } else {
-        assert!(on_disk == page, "docs/real-bugs.md is out of date: `BLESS=1 cargo test --test suite bugs` writes it");
+        assert!(
+            on_disk == page,
+            "docs/internals/real-bugs.md is out of date: `BLESS=1 cargo test --test suite bugs` writes it"
+        );
     }
 }

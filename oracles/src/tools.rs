@@ -1,5 +1,6 @@
-//! Tools of NVIDIA, installed on demand, and other helpers of several oracles.
+//! Tools of NVIDIA and mdBook, installed on demand, and other helpers of several oracles.
 
+pub mod book_builder;
 pub mod nvcc;
 mod pip;
 pub mod ptxas;

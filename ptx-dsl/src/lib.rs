@@ -72,7 +72,7 @@
 
 #[cfg(feature = "build")]
 pub mod build;
-/// GPUs, as devices for launches. [docs/gpu.md](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/gpu.md) has the promises and their limits.
+/// GPUs, as devices for launches. [docs/guide/gpu.md](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/guide/gpu.md) has the promises and their limits.
 #[cfg(feature = "cuda")]
 pub use ptx_dsl_cuda as cuda;
 #[cfg(feature = "load")]
@@ -246,15 +246,15 @@ pub mod __private {
     pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 }
 
-// The programs in README.md, docs/run.md and docs/gpu.md are compiled as doc tests, and run where they need no GPU.
+// The programs in README.md, docs/reference/run.md and docs/guide/gpu.md are compiled as doc tests, and run where they need no GPU.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
 #[cfg(all(doctest, feature = "load"))]
-#[doc = include_str!("../../docs/run.md")]
+#[doc = include_str!("../../docs/reference/run.md")]
 struct Run;
 
 #[cfg(all(doctest, feature = "cuda"))]
-#[doc = include_str!("../../docs/gpu.md")]
+#[doc = include_str!("../../docs/guide/gpu.md")]
 struct OnGpu;

@@ -327,7 +327,7 @@ fn laid_out(host: &Host) {
     assert_eq!(y, [100]);
 }
 
-/// The kernel of docs/constants.md: a macro of Rust in place of a type parameter.
+/// The kernel of docs/guide/constants.md: a macro of Rust in place of a type parameter.
 macro_rules! scale {
     ($name:ident, $ty:ident) => {
         ptx! {

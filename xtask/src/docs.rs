@@ -1,5 +1,5 @@
-//! Writes `docs/isa-coverage.md` and a part of `README.md` from the table, `docs/error-index.md` from the explanations of error
-//! codes, and `docs/rules.md` from the list of rules.
+//! Writes `docs/reference/isa-coverage.md` and a part of `README.md` from the table, `docs/reference/error-index.md` from the explanations of error
+//! codes, and `docs/reference/rules.md` from the list of rules.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::arguments::flag;
 /// `cargo xtask docs`.
 pub fn task() -> Task {
     let check = flag("check", "Writes nothing, and fails if a page is out of date");
-    let about = "Writes docs/isa-coverage.md, docs/error-index.md, docs/rules.md and a part of README.md";
+    let about = "Writes docs/reference/isa-coverage.md, docs/reference/error-index.md, docs/reference/rules.md and a part of README.md";
     let run = |matches: &ArgMatches| write(root(), matches.get_flag("check"));
     Task { command: Command::new("docs").about(about).arg(check), run }
 }
@@ -27,9 +27,9 @@ pub fn write(root: &Path, check: bool) -> Result<(), String> {
     let mut stale = Vec::new();
     let pages = [
         ("README.md", readme(&root.join("README.md"))?),
-        ("docs/isa-coverage.md", coverage()),
-        ("docs/error-index.md", errors()),
-        ("docs/rules.md", rules()),
+        ("docs/reference/isa-coverage.md", coverage()),
+        ("docs/reference/error-index.md", errors()),
+        ("docs/reference/rules.md", rules()),
     ];
     for (name, text) in pages {
         let path = root.join(name);

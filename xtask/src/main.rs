@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod book;
 mod budget;
 mod corpus;
 mod docs;
@@ -21,7 +22,7 @@ struct Task {
 
 /// All tasks, in the order of the help.
 fn tasks() -> Vec<Task> {
-    let others = [docs::task(), bench::task(), budget::task(), corpus::task(), sanitize::task()];
+    let others = [docs::task(), book::task(), bench::task(), budget::task(), corpus::task(), sanitize::task()];
     steps::tasks().into_iter().chain(others).chain(oracles::tasks()).collect()
 }
 
@@ -71,6 +72,7 @@ mod tests {
         for line in [
             "test",
             "docs --check",
+            "book --check",
             "bench --json times.json --only saxpy --rounds 3 --no-checked --dev",
             "bench --compile --dev --family mma --shapes lanes,loop --counts 1,100",
             "kernels --seed 1000 --count 200 --release",

@@ -1,5 +1,5 @@
 //! The catalogue of error codes: the only place that gives a code its number, title, explanation, section, classes and examples.
-//! `ptx-dsl explain`, docs/error-index.md and docs/rules.md are made from it.
+//! `ptx-dsl explain`, docs/reference/error-index.md and docs/reference/rules.md are made from it.
 //!
 //! A code is a static that other crates name, `code::UNDECLARED`; nothing else compares numbers. The examples are files of `examples/`
 //! and a part of the corpus of diagnostics: comments mark the findings of a line, and are not shown.

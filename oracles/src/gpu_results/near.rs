@@ -10,7 +10,7 @@ use super::values::count;
 /// Results that are kept of each form.
 const KEPT: usize = 256;
 
-/// The largest distance of the host from an H200: in units in the last place, or absolute. docs/numerics.md has the same.
+/// The largest distance of the host from an H200: in units in the last place, or absolute. docs/model/numerics.md has the same.
 const BOUNDS: &[(&str, u64, f64)] = &[
     ("rcp.approx.f32", 1, 0.0),
     ("rcp.approx.ftz.f32", 1, 0.0),

@@ -1,5 +1,5 @@
 //! Matrix instructions of warps (PTX ISA 9.7.15): spellings and meanings. Elements are where the manual's figures show them,
-//! and sums are those of tensor cores of `sm_90` (docs/numerics.md).
+//! and sums are those of tensor cores of `sm_90` (docs/model/numerics.md).
 
 use super::program::{Class, Matrix};
 

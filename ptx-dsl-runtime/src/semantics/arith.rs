@@ -1,6 +1,6 @@
 //! Arithmetic of one lane: integers, extended precision, f32 and f64, f16 and bf16 (manual, 9.7.1 to 9.7.4).
 //!
-//! The error bounds of approximating instructions are in docs/numerics.md. All others give the bits of an H200 (tests/hardware).
+//! The error bounds of approximating instructions are in docs/model/numerics.md. All others give the bits of an H200 (tests/hardware).
 
 use crate::numerics::arith::float::{self, Op};
 use crate::numerics::arith::integer::{self, value, zext};

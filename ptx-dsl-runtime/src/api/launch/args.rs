@@ -362,7 +362,7 @@ impl GlobalBytes<'_> {
         }
     }
 
-    /// The offset of the first byte from a multiple of 256, which the address that the kernel gets has too (docs/parameters.md).
+    /// The offset of the first byte from a multiple of 256, which the address that the kernel gets has too (docs/guide/parameters.md).
     pub fn offset(&self) -> u64 {
         start(self)
     }
