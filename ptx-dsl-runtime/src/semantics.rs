@@ -92,6 +92,7 @@ pub(crate) mod matrix;
 pub mod mbarrier;
 pub mod misc;
 pub mod mma;
+pub mod multimem;
 pub mod prefetch;
 pub mod sreg;
 pub mod system;

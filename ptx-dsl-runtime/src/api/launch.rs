@@ -24,7 +24,7 @@ use crate::kernel::{KernelInfo, NotYet};
 use crate::machine::grid::{Grid, Limits};
 use crate::machine::heap::Heap;
 use crate::machine::{self, Code};
-use crate::memory::address::{FIRST_BUFFER, global_address};
+use crate::memory::address::{FIRST_BUFFER, global_address, multimem_address};
 use crate::memory::segment::Segment;
 use args::{Addresses, place};
 use std::sync::Arc;
@@ -176,8 +176,14 @@ fn prepare<'s>(
         .zip(args.iter().zip(info.params))
         .map(|(segment, (arg, p))| (p.name, arg.address(segment)))
         .collect();
+    let mut objects = Vec::new();
     for (index, ((arg, tensor), p)) in args.iter_mut().zip(tensors).zip(info.params).enumerate() {
         let segment = FIRST_BUFFER + index as u64;
+        if arg.is_multicast() {
+            objects.push((p.offset, args::replicas(index, p, arg).map_err(error)?));
+            segments.push(Segment::EMPTY);
+            continue;
+        }
         let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
         segments.push(segment);
         if bytes.len() > p.size as usize {
@@ -188,6 +194,12 @@ fn prepare<'s>(
         params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
     segments.extend(maps.iter_mut().map(|map| Segment::writable(map)));
+    for (offset, replicas) in objects {
+        let address = multimem_address(segments.len() as u64, 0);
+        params[offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
+        let n = replicas.len();
+        segments.extend(replicas.iter_mut().enumerate().map(|(i, replica)| Segment::writable(replica).first_of(if i == 0 { n } else { 0 })));
+    }
     Ok((params, segments))
 }
 

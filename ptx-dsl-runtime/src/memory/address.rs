@@ -1,7 +1,7 @@
 //! The generic address space: the one decoder of addresses, and the functions that build them.
 //!
 //! The top byte of a generic address is its window: 0 global (segment << 40 | offset), 1 shared, 2 local, 3 const, 4 kernel
-//! parameters. A shared address has 32 bits: the offset in bits 0 to 23; bits 24 to 31 are 0 for the executing CTA, or 64 + the rank
+//! parameters, 5 multimem (as global, with the segment of the first replica). A shared address has 32 bits: the offset in bits 0 to 23; bits 24 to 31 are 0 for the executing CTA, or 64 + the rank
 //! of a CTA of the cluster (`mapa`). So the rank is in the lowest of these bits, as on hardware.
 
 use crate::fault::FaultKind;
@@ -42,6 +42,7 @@ pub(crate) const SHARED: u64 = 1;
 pub(crate) const LOCAL: u64 = 2;
 pub(crate) const CONST: u64 = 3;
 const PARAM: u64 = 4;
+const MULTIMEM: u64 = 5;
 
 const SEGMENT_SHIFT: u32 = 40;
 /// Segment of the module's `.global` variables. Segment 0 is empty.
@@ -156,6 +157,9 @@ pub fn resolve(space: AddrSpace, addr: u64, own: u32) -> Result<Place, FaultKind
 #[cold]
 fn wrong_window(space: AddrSpace, addr: u64) -> FaultKind {
     let wanted = match space {
+        AddrSpace::Global | AddrSpace::Generic if addr >> WINDOW_SHIFT == MULTIMEM => {
+            "of one memory: it is a multimem address, which only `multimem` instructions access"
+        }
         AddrSpace::Global => "an address of global memory",
         AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> 32 != 0 => {
             "a `.shared` address; a generic one needs an instruction without `.shared`"
@@ -191,6 +195,17 @@ pub fn global_address(segment: u64, offset: u64) -> u64 {
     segment << SEGMENT_SHIFT | offset
 }
 
+/// The multimem address of a byte of a multicast object, whose first replica is this segment.
+pub(crate) fn multimem_address(segment: u64, offset: u64) -> u64 {
+    MULTIMEM << WINDOW_SHIFT | global_address(segment, offset)
+}
+
+/// The segment of the first replica, and the offset in each replica, of a multimem address.
+pub(crate) fn decode_multimem(addr: u64) -> Option<(u64, u64)> {
+    let (segment, offset) = (addr >> SEGMENT_SHIFT & 0xffff, addr & ((1 << SEGMENT_SHIFT) - 1));
+    (addr >> WINDOW_SHIFT == MULTIMEM).then_some((segment, offset))
+}
+
 /// The window of a space; `None` for generic addresses, and for global ones, which are the same with and without it.
 fn window(space: AddrSpace) -> Option<u64> {
     match space {
@@ -222,6 +237,7 @@ pub fn from_generic(space: AddrSpace, addr: u64) -> u64 {
 pub fn is_in(space: AddrSpace, addr: u64, own: u32) -> bool {
     let place = decode(AddrSpace::Generic, addr, own);
     match space {
+        AddrSpace::Global | AddrSpace::Generic if decode_multimem(addr).is_some() => true,
         // kernel parameters are part of the global window (6.4.1.1)
         AddrSpace::Global | AddrSpace::Generic => matches!(place, Some(Place::Global { .. } | Place::Param { .. })),
         AddrSpace::Local | AddrSpace::ParamFunc => matches!(place, Some(Place::Local { .. })),
@@ -334,6 +350,17 @@ mod tests {
             assert_eq!(decode(space, addr, 5), place, "{space:?} {addr:#x}");
             assert_eq!(resolve(space, addr, 5).is_err(), place.is_none(), "{space:?} {addr:#x}");
         }
+    }
+
+    #[test]
+    fn multimem_addresses_are_global_and_no_place() {
+        let addr = multimem_address(7, 0x40);
+        assert_eq!(decode_multimem(addr), Some((7, 0x40)));
+        assert_eq!(decode_multimem(global_address(7, 0x40)), None);
+        assert!(is_in(AddrSpace::Global, addr, 0) && !is_in(AddrSpace::SharedCta, addr, 0));
+        assert_eq!(to_generic(AddrSpace::Global, addr), addr);
+        let FaultKind::WrongWindow { wanted, .. } = resolve(AddrSpace::Global, addr, 0).unwrap_err() else { panic!() };
+        assert!(wanted.contains("multimem"), "{wanted}");
     }
 
     #[test]

@@ -56,28 +56,32 @@ pub(crate) struct Global<'a> {
     /// The bytes of each segment that several host threads write; empty on one thread. The segment itself is then empty, so the
     /// fast path, which looks there first, needs no test.
     concurrent: Vec<&'a [AtomicU8]>,
+    /// For each segment, how many segments from it on are the replicas of one multicast object.
+    replicas: Vec<usize>,
     of: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> Global<'a> {
     /// Global memory for a launch on one host thread.
     pub fn new(segments: Vec<Segment<'a>>) -> Self {
+        let replicas = segments.iter().map(|s| s.replicas).collect();
         let spans = segments.into_iter().map(|s| match s.bytes {
             Bytes::ReadOnly(b) => Span::read_only(b, s.start),
             Bytes::Writable(b) => Span::writable(b, s.start),
         });
-        Self::of(spans.collect(), Vec::new())
+        Self::of(spans.collect(), Vec::new(), replicas)
     }
 
     /// Global memory for one of several host threads.
     pub fn for_thread(segments: &[ThreadSegment<'a>]) -> Self {
         let spans = segments.iter().map(|s| Span::read_only(s.read_only, s.start)).collect();
-        Self::of(spans, segments.iter().map(|s| s.concurrent).collect())
+        let concurrent = segments.iter().map(|s| s.concurrent).collect();
+        Self::of(spans, concurrent, segments.iter().map(|s| s.replicas).collect())
     }
 
-    fn of(segments: Vec<Span>, concurrent: Vec<&'a [AtomicU8]>) -> Self {
+    fn of(segments: Vec<Span>, concurrent: Vec<&'a [AtomicU8]>, replicas: Vec<usize>) -> Self {
         let cache = std::array::from_fn(|_| Cell::new(Cached { start: 0, span: Span::EMPTY }));
-        Global { segments, cache, concurrent, of: PhantomData }
+        Global { segments, cache, concurrent, replicas, of: PhantomData }
     }
 
     /// Whether other host threads access global memory.
@@ -283,6 +287,11 @@ impl<'a> Global<'a> {
     #[cold]
     pub fn len(&self, segment: usize) -> u64 {
         self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64
+    }
+
+    /// The segments of the replicas of the multicast object whose first one this is; none if it is other memory.
+    pub fn replicas(&self, segment: u64) -> std::ops::Range<u64> {
+        segment..segment + usize::try_from(segment).map_or(0, |at| self.replicas.get(at).copied().unwrap_or(0)) as u64
     }
 
     /// The number of segments.

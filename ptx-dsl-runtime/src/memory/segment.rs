@@ -12,6 +12,8 @@ pub(crate) struct Segment<'a> {
     pub bytes: Bytes<'a>,
     /// The offset of the first byte: a part of a buffer begins after the aligned address of the segment.
     pub start: u64,
+    /// How many segments from this one on are the replicas of one multicast object; 0 for other memory.
+    pub replicas: usize,
 }
 
 /// The memory of a segment.
@@ -26,17 +28,22 @@ impl<'a> Segment<'a> {
 
     /// Bytes that the kernel cannot write.
     pub const fn read_only(bytes: &'a [u8]) -> Self {
-        Segment { bytes: Bytes::ReadOnly(bytes), start: 0 }
+        Segment { bytes: Bytes::ReadOnly(bytes), start: 0, replicas: 0 }
     }
 
     /// A segment of bytes that the kernel can write.
     pub const fn writable(bytes: &'a mut [u8]) -> Self {
-        Segment { bytes: Bytes::Writable(bytes), start: 0 }
+        Segment { bytes: Bytes::Writable(bytes), start: 0, replicas: 0 }
     }
 
     /// The bytes from this offset on.
     pub const fn from(self, start: u64) -> Self {
         Segment { start, ..self }
+    }
+
+    /// The first of as many replicas of a multicast object.
+    pub const fn first_of(self, replicas: usize) -> Self {
+        Segment { replicas, ..self }
     }
 }
 
@@ -46,6 +53,7 @@ pub(crate) struct ThreadSegment<'a> {
     pub read_only: &'a [u8],
     pub concurrent: &'a [AtomicU8],
     pub start: u64,
+    pub replicas: usize,
 }
 
 /// Calls `work` with segments that several threads can share. A writable buffer whose address 0 would not be aligned to
@@ -54,15 +62,15 @@ pub(crate) fn share<R>(mut segments: Vec<Segment<'_>>, work: impl FnOnce(&[Threa
     let mut copies: Vec<Option<Vec<u128>>> = segments.iter().map(copy).collect();
     let shared: Vec<ThreadSegment<'_>> = (segments.iter_mut().zip(&mut copies))
         .map(|(segment, copy)| {
-            let (start, skew) = (segment.start, skew(segment.start));
+            let (start, skew, replicas) = (segment.start, skew(segment.start), segment.replicas);
             match (&mut segment.bytes, copy) {
-                (Bytes::ReadOnly(b), _) => ThreadSegment { read_only: b, concurrent: &[], start },
+                (Bytes::ReadOnly(b), _) => ThreadSegment { read_only: b, concurrent: &[], start, replicas },
                 (Bytes::Writable(b), Some(copy)) => {
                     let bytes = &mut bytemuck::cast_slice_mut(copy)[skew..][..b.len()];
-                    ThreadSegment { read_only: &[], concurrent: atomic_bytes::share(bytes), start }
+                    ThreadSegment { read_only: &[], concurrent: atomic_bytes::share(bytes), start, replicas }
                 }
                 (Bytes::Writable(b), None) => {
-                    ThreadSegment { read_only: &[], concurrent: atomic_bytes::share(b), start }
+                    ThreadSegment { read_only: &[], concurrent: atomic_bytes::share(b), start, replicas }
                 }
             }
         })

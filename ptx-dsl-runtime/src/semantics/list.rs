@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, async_copy, async_store, atom, bar, bulk, clusterlaunchcontrol, compare, cvt, fence, ld_st,
-    ldmatrix, logic, mbarrier, misc, mma, prefetch, system, tcgen05, tensor, video, warp, wgmma, wmma,
+    ldmatrix, logic, mbarrier, misc, mma, multimem, prefetch, system, tcgen05, tensor, video, warp, wgmma, wmma,
 };
 
 use super::Call;
@@ -27,6 +27,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     mbarrier::SEMANTICS,
     misc::SEMANTICS,
     mma::SEMANTICS,
+    multimem::SEMANTICS,
     prefetch::SEMANTICS,
     system::SEMANTICS,
     tcgen05::alloc::SEMANTICS,
@@ -62,6 +63,7 @@ pub(crate) fn calls() -> Vec<(Opcode, Call)> {
     all.extend(mbarrier::calls());
     all.extend(misc::calls());
     all.extend(mma::calls());
+    all.extend(multimem::calls());
     all.extend(prefetch::calls());
     all.extend(system::calls());
     all.extend(tcgen05::alloc::calls());

@@ -4,6 +4,7 @@
 mod checked;
 mod interpreter;
 mod load;
+mod multimem;
 
 use ptx_dsl::Error;
 use ptx_dsl::load::{Kernel, Module};

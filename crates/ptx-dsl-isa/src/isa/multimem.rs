@@ -79,7 +79,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[D, dst("d8", OpTy::Vec(".b8", 0)), LOADED])
         .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
-        .host(ONE_GPU)
+        .host(Host::Warp)
         .syntax(
             "multimem.st{.weak}{.stsem.scope}{.global}.type [a], b;
              multimem.st{.weak}{.stsem.scope}{.global}.vec.half [a], b;
@@ -96,7 +96,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STORED, B])
         .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
-        .host(ONE_GPU)
+        .host(Host::Warp)
         .syntax(
             "multimem.st{.weak}{.stsem.scope}{.global}.vec8.byte [a], b8;
              multimem.st{.weak}{.stsem.scope}{.global}.vec.two [a], b;

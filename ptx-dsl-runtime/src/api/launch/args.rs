@@ -28,6 +28,7 @@ enum Kind<'a> {
     ReadOnly(&'a [u8], u64),
     Value(Vec<u8>),
     TensorMap(&'a (dyn MapWithMemory + 'a)),
+    Multicast(Vec<&'a mut [u8]>),
 }
 
 impl<'a> Arg<'a> {
@@ -53,6 +54,22 @@ impl<'a> Arg<'a> {
         Arg::of(Kind::Value(bytes.as_ref().to_vec()))
     }
 
+    /// A multicast object: memory that `multimem` instructions access at all its replicas, one for each device, which have the same length
+    /// (PTX ISA 9.7.9.14). The kernel gets its multimem address. The replicas hold the results when the launch returns.
+    ///
+    /// A host is one device: what the other devices do with their replicas at the same time is not modelled.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Arg;
+    /// let (mut first, mut second) = ([0u32; 16], [0u32; 16]);
+    /// let both = Arg::multicast([&mut first[..], &mut second[..]]);
+    /// # drop(both);
+    /// ```
+    pub fn multicast<T: Pod>(replicas: impl IntoIterator<Item = &'a mut [T]>) -> Self {
+        let replicas = replicas.into_iter().map(|replica| bytemuck::cast_slice_mut(replica));
+        Arg::of(Kind::Multicast(replicas.collect())).elements_of(size_of::<T>() as u32)
+    }
+
     /// Sets the size of an element of the buffer, in bytes. Faults then name elements.
     ///
     /// ```
@@ -75,7 +92,7 @@ impl<'a> Arg<'a> {
         match &self.kind {
             Kind::Buffer(bytes, offset) => Some((bytes, *offset)),
             Kind::ReadOnly(bytes, offset) => Some((bytes, *offset)),
-            Kind::Value(_) | Kind::TensorMap(..) => None,
+            Kind::Value(_) | Kind::TensorMap(..) | Kind::Multicast(_) => None,
         }
     }
 
@@ -96,8 +113,13 @@ impl<'a> Arg<'a> {
     pub(super) fn element(&self) -> Option<u32> {
         match self.kind {
             Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) => Some(self.element),
-            Kind::Value(_) => None,
+            Kind::Value(_) | Kind::Multicast(_) => None,
         }
+    }
+
+    /// Whether it is a multicast object.
+    pub(super) fn is_multicast(&self) -> bool {
+        matches!(self.kind, Kind::Multicast(_))
     }
 }
 
@@ -239,6 +261,14 @@ pub(super) type Addresses<'n> = Vec<(&'n str, Option<u64>)>;
 /// Checks one argument against its parameter.
 fn check(index: usize, p: &ParamInfo<'_>, arg: &Arg<'_>) -> Result<(), LaunchError> {
     let name = || p.name.to_owned();
+    if let Kind::Multicast(replicas) = &arg.kind {
+        let lengths: Vec<usize> = replicas.iter().map(|replica| replica.len()).collect();
+        return match lengths.windows(2).all(|two| two[0] == two[1]) && !lengths.is_empty() {
+            _ if p.size != 8 => Err(LaunchError::ArgumentNotAddress { index, name: name(), wanted: p.size }),
+            true => Ok(()),
+            false => Err(LaunchError::MulticastReplicas { index, name: name(), lengths }),
+        };
+    }
     let Some((bytes, offset)) = arg.bytes() else {
         let (given, is_map) = match &arg.kind {
             Kind::Value(bytes) => (bytes.len(), false),
@@ -291,6 +321,7 @@ pub(super) fn place<'s>(
             };
         }
         Kind::Value(bytes) => return Ok((bytes.clone(), Segment::EMPTY)),
+        Kind::Multicast(_) => return Err(LaunchError::MulticastOnOneDevice { index, name: p.name.to_owned() }),
         Kind::Buffer(bytes, offset) => match p.read_only {
             true => (Segment::read_only(bytes), *offset),
             false => (Segment::writable(bytes), *offset),
@@ -298,6 +329,19 @@ pub(super) fn place<'s>(
         Kind::ReadOnly(bytes, offset) => (Segment::read_only(bytes), *offset),
     };
     Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
+}
+
+/// Checks a multicast object against its parameter. Returns its replicas: none if it is another argument.
+pub(super) fn replicas<'s, 'a>(
+    index: usize,
+    p: &ParamInfo<'_>,
+    arg: &'s mut Arg<'a>,
+) -> Result<&'s mut [&'a mut [u8]], LaunchError> {
+    check(index, p, arg)?;
+    match &mut arg.kind {
+        Kind::Multicast(replicas) => Ok(replicas),
+        _ => Ok(&mut []),
+    }
 }
 
 /// Places a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
@@ -388,6 +432,7 @@ pub(super) fn passed<'x>(params: &[ParamInfo<'_>], args: &'x mut [Arg<'_>]) -> R
         let name = || p.name.to_owned();
         Ok(match &mut arg.kind {
             Kind::Value(bytes) => Passed::Value(bytes),
+            Kind::Multicast(_) => return Err(LaunchError::MulticastOnOneDevice { index, name: name() }),
             Kind::Buffer(bytes, offset) => match p.read_only {
                 true => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
                 false => Passed::Buffer(GlobalBytes::Writable(bytes), *offset),

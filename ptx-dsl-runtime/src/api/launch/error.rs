@@ -317,6 +317,26 @@ pub enum LaunchError {
         /// The parameter that the tensor names
         of: String,
     },
+    /// A multicast object without replicas, or with replicas of different lengths
+    #[error(
+        "argument {index} for `{name}` is a multicast object whose replicas have {lengths:?} bytes; it has one or more, of the same length"
+    )]
+    MulticastReplicas {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// Bytes of each replica
+        lengths: Vec<usize>,
+    },
+    /// A multicast object for a device that is no host
+    #[error("argument {index} for `{name}` is a multicast object, which only a host takes yet")]
+    MulticastOnOneDevice {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+    },
     /// A tensor map that two arguments have
     #[error(
         "argument {index} for `{name}`: another argument has the same tensor map; use `Tensor::argument` in one of them"

@@ -1,0 +1,57 @@
+//! `multimem` (PTX ISA 9.7.9.14): accesses to all replicas of a multicast object.
+//!
+//! The manual leaves open in which order the replicas are summed: the host begins with the first. Sums of f32 keep subnormal numbers.
+
+use super::ld_st::{element, put};
+use super::{Done, active};
+use crate::fault::{Fault, FaultKind};
+use crate::machine::Ctx;
+use crate::memory::address::{AddrSpace, decode_multimem, global_address};
+use crate::numerics::lanes::Lanes;
+use crate::numerics::qual::{Q, q};
+
+/// The address of a byte in each replica. The fault is that of an address which is no multimem address.
+fn replicas(x: &Ctx<'_>, addr: u64, lane: usize) -> Result<impl Iterator<Item = u64> + use<>, Box<Fault>> {
+    let of = decode_multimem(addr).map(|(segment, offset)| (x.memory.global.replicas(segment), offset));
+    match of {
+        Some((segments, offset)) if !segments.is_empty() => {
+            Ok(segments.map(move |segment| global_address(segment, offset)))
+        }
+        _ => {
+            let wanted = "a multimem address: the argument of the kernel has to be a multicast object".into();
+            Err(x.fault(FaultKind::WrongWindow { addr, wanted }, lane as u32))
+        }
+    }
+}
+
+/// How many elements an access of each lane has, from its qualifiers.
+const fn elements(q: Q) -> usize {
+    if q.has(q::v8) {
+        8
+    } else if q.has(q::v4) {
+        4
+    } else if q.has(q::v2) {
+        2
+    } else {
+        1
+    }
+}
+
+/// `multimem.st`: `[addr]`, the elements.
+pub fn multimem_st(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+    let (bytes, n) = (element(q.ty[0]), elements(q));
+    for l in active(x.mask) {
+        let mut value = [0; 4];
+        for (i, b) in s.iter().skip(1).take(n).enumerate() {
+            put(&mut value, i, bytes, b[l]);
+        }
+        for addr in replicas(x, s[0][l], l)? {
+            x.write(AddrSpace::Global, addr, bytes * n as u32, value, l as u32)?;
+        }
+    }
+    Ok(())
+}
+
+semantics! {
+    warp "multimem.st" => multimem_st,
+}
