@@ -2,13 +2,14 @@
 //!
 //! The manual leaves open in which order the replicas are summed: the host begins with the first. Sums of f32 keep subnormal numbers.
 
-use super::ld_st::{element, put};
+use super::atom::reduce;
+use super::ld_st::{element, get, put};
 use super::{Done, active};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::memory::address::{AddrSpace, decode_multimem, global_address};
 use crate::numerics::lanes::Lanes;
-use crate::numerics::qual::{Q, q};
+use crate::numerics::qual::{Q, Ty, q};
 
 /// The address of a byte in each replica. The fault is that of an address which is no multimem address.
 fn replicas(x: &Ctx<'_>, addr: u64, lane: usize) -> Result<impl Iterator<Item = u64> + use<>, Box<Fault>> {
@@ -52,6 +53,31 @@ pub fn multimem_st(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) ->
     Ok(())
 }
 
+/// `multimem.red`: `[addr]`, the elements. Each element of each replica is one atomic operation.
+pub fn multimem_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+    let (ty, bytes, n) = (q.ty[0], element(q.ty[0]), elements(q));
+    for l in active(x.mask) {
+        let reduced = |old: [u64; 4]| {
+            let mut new = [0; 4];
+            for (i, b) in s.iter().skip(1).take(n).enumerate() {
+                put(&mut new, i, bytes, combine(q, ty, get(&old, i, bytes), b[l]));
+            }
+            new
+        };
+        for addr in replicas(x, s[0][l], l)? {
+            x.update(AddrSpace::Global, addr, bytes * n as u32, bytes, l as u32, reduced)?;
+        }
+    }
+    Ok(())
+}
+
+/// The operation of a reduction on two elements, as atomic operations on global memory do it, but for subnormal numbers.
+fn combine(q: Q, ty: Ty, a: u64, b: u64) -> u64 {
+    const KEEP_SUBNORMALS: bool = false;
+    reduce(q, ty, (true, KEEP_SUBNORMALS), a, b)
+}
+
 semantics! {
+    warp "multimem.red" => multimem_red,
     warp "multimem.st" => multimem_st,
 }

@@ -51,6 +51,23 @@ fn a_store_reaches_every_replica() {
 }
 
 #[test]
+fn a_reduction_reaches_every_replica() {
+    // all threads add to the words of thread 0, by integers, halves and the larger of two
+    let reduce = kernel(
+        "shl.b32 %v3, %i, 4; cvt.u64.u32 %d, %v3; sub.u64 %m, %m, %d;\n\
+         multimem.red.relaxed.gpu.global.add.u32 [%m], %i; multimem.red.max.s32 [%m+4], %i;\n\
+         mov.b32 %v0, 0x40003c00; multimem.red.add.f16x2 [%m+8], %v0;\n\
+         mov.f32 %f0, 0f3F000000; multimem.red.release.sys.global.add.f32 [%m+12], %f0;",
+    );
+    let (replicas, _) = run(&reduce, |r, i| if i == 1 { 31 + r } else { 0 }).unwrap();
+    for (r, replica) in replicas.iter().enumerate() {
+        let halves = 0x5800_5400; // 2 * 64 above 1 * 64
+        assert_eq!(replica[..4], [63 * 64 / 2, 63, halves, 32f32.to_bits()], "replica {r}");
+        assert!(replica[4..].iter().all(|word| *word == 0));
+    }
+}
+
+#[test]
 fn other_accesses_and_other_addresses_fault() {
     let text = |kind: FaultKind| match kind {
         FaultKind::WrongWindow { wanted, .. } => wanted,

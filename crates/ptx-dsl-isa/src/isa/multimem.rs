@@ -114,7 +114,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STORED, B, src("b8", OpTy::Vec(".b8", 0))])
         .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.red").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
-        .host(ONE_GPU)
+        .host(Host::Warp)
         .syntax(
             "multimem.red{.redsem.scope}{.global}.minmax.int [a], b;
              multimem.red{.redsem.scope}{.global}.add.sum [a], b;
