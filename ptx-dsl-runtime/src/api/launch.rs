@@ -198,7 +198,12 @@ fn prepare<'s>(
         let address = multimem_address(segments.len() as u64, 0);
         params[offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
         let n = replicas.len();
-        segments.extend(replicas.iter_mut().enumerate().map(|(i, replica)| Segment::writable(replica).first_of(if i == 0 { n } else { 0 })));
+        segments.extend(
+            replicas
+                .iter_mut()
+                .enumerate()
+                .map(|(i, replica)| Segment::writable(replica).first_of(if i == 0 { n } else { 0 })),
+        );
     }
     Ok((params, segments))
 }

@@ -10,7 +10,7 @@ use crate::numerics::qual::{Q, Ty, q};
 
 /// `value` as the type reads it, extended to 64 bits.
 #[inline(always)]
-const fn extend(ty: Ty, value: u64) -> u64 {
+pub(super) const fn extend(ty: Ty, value: u64) -> u64 {
     match ty.bits() {
         8 if ty.is_signed() => value as u8 as i8 as u64,
         16 if ty.is_signed() => value as u16 as i16 as u64,

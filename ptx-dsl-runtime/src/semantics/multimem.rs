@@ -1,13 +1,15 @@
 //! `multimem` (PTX ISA 9.7.9.14): accesses to all replicas of a multicast object.
 //!
-//! The manual leaves open in which order the replicas are summed: the host begins with the first. Sums of f32 keep subnormal numbers.
+//! The manual leaves open in which order the replicas are added: the host begins with the first. Without `.acc::f32` it rounds each sum to the
+//! type of the elements. Sums of f32 keep subnormal numbers.
 
 use super::atom::reduce;
-use super::ld_st::{element, get, put};
+use super::ld_st::{element, extend, get, put};
 use super::{Done, active};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::memory::address::{AddrSpace, decode_multimem, global_address};
+use crate::numerics::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, Ty, q};
 
@@ -36,6 +38,41 @@ const fn elements(q: Q) -> usize {
     } else {
         1
     }
+}
+
+/// `multimem.ld_reduce`: `[addr]` to the elements. With `.acc::f32`, sums of halves are rounded once, after all replicas.
+pub fn multimem_ld_reduce(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+    let (ty, bytes) = (q.ty[0], element(q.ty[0]));
+    for l in active(x.mask) {
+        let mut loaded = Vec::new();
+        for addr in replicas(x, s[0][l], l)? {
+            loaded.push(x.read(AddrSpace::Global, addr, bytes * d.len() as u32, l as u32)?);
+        }
+        for (i, d) in d.iter_mut().enumerate() {
+            let elements = loaded.iter().map(|value| get(value, i, bytes));
+            let reduced = match q.has(q::acc_f32) {
+                true => sum_in_f32(ty, elements),
+                false => elements.reduce(|a, b| combine(q, ty, a, b)).unwrap_or(0),
+            };
+            d[l] = extend(ty, reduced);
+        }
+    }
+    Ok(())
+}
+
+/// The sum of halves, or of pairs of them, in binary32.
+fn sum_in_f32(ty: Ty, elements: impl Iterator<Item = u64> + Clone) -> u64 {
+    let is_bf16 = matches!(ty, Ty::Bf16 | Ty::Bf16x2);
+    let to_f32 = |half: u16| if is_bf16 { bf16_to_f32(half) } else { f16_to_f32(half) };
+    let half = |shift: u32| {
+        let sum = elements.clone().map(|e| to_f32((e >> shift) as u16)).reduce(|a, b| a + b).unwrap_or(0.0);
+        match is_bf16 {
+            _ if sum.is_nan() => 0x7fff,
+            true => u64::from(f32_to_bf16(sum)),
+            false => u64::from(f32_to_f16(sum)),
+        }
+    };
+    if matches!(ty, Ty::F16x2 | Ty::Bf16x2) { half(16) << 16 | half(0) } else { half(0) }
 }
 
 /// `multimem.st`: `[addr]`, the elements.
@@ -78,6 +115,7 @@ fn combine(q: Q, ty: Ty, a: u64, b: u64) -> u64 {
 }
 
 semantics! {
+    warp "multimem.ld_reduce" => multimem_ld_reduce,
     warp "multimem.red" => multimem_red,
     warp "multimem.st" => multimem_st,
 }

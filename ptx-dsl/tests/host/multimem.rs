@@ -68,6 +68,41 @@ fn a_reduction_reaches_every_replica() {
 }
 
 #[test]
+fn a_load_reduces_all_replicas() {
+    let start = |r: u32, i: u32| match i % 4 {
+        0 => 10 * r + i,                                          // integers
+        1 => (0.25 * (r + i) as f32).to_bits(),                   // f32
+        2 => [0x3c00_6800, 0x3c00_1000, 0x4000_1000][r as usize], // pairs of f16
+        _ => 0xff ^ (1 << r),                                     // bits
+    };
+    let load = |instruction: &str| {
+        let body = format!("{instruction}\n st.global.b32 [%x], %v0;");
+        run(&kernel(&body), start).unwrap().1
+    };
+    let sums: Vec<u32> = (0..64).map(|i| 30 + 12 * i).collect();
+    assert_eq!(load("multimem.ld_reduce.weak.global.add.u32 %v0, [%m];"), sums);
+    let largest: Vec<u32> = (0..64).map(|i| 20 + 4 * i).collect();
+    assert_eq!(load("multimem.ld_reduce.acquire.sys.global.max.s32 %v0, [%m];"), largest);
+    let floats: Vec<u32> = (0..64).map(|i| (0.75 * (4 * i + 2) as f32).to_bits()).collect();
+    assert_eq!(load("multimem.ld_reduce.relaxed.gpu.add.f32 %f0, [%m+4]; mov.b32 %v0, %f0;"), floats);
+    assert_eq!(load("multimem.ld_reduce.weak.and.b32 %v0, [%m+12];"), [0xf8; 64]);
+    assert_eq!(load("multimem.ld_reduce.weak.xor.b32 %v0, [%m+12];"), [0xff ^ 7; 64]);
+    // the low halves: 2048 and two numbers that are too small to change it; the high halves: 1 + 1 + 2
+    assert_eq!(load("multimem.ld_reduce.weak.add.f16x2 %v0, [%m+8];"), [0x4400_6800; 64]);
+}
+
+#[test]
+fn a_sum_in_f32_is_rounded_once() {
+    // 2048 + 1 + 1: each 1 is half a unit in the last place of an f16, and is lost alone
+    let start = |r: u32, i: u32| if i % 4 == 0 { [0x6800, 0x3c00, 0x3c00][r as usize] } else { 0 };
+    let load = |acc: &str| {
+        let body = format!("multimem.ld_reduce.weak.add{acc}.f16x2 %v0, [%m]; st.global.b32 [%x], %v0;");
+        run(&kernel(&body), start).unwrap().1[0]
+    };
+    assert_eq!((load(""), load(".acc::f32")), (0x6800, 0x6801));
+}
+
+#[test]
 fn other_accesses_and_other_addresses_fault() {
     let text = |kind: FaultKind| match kind {
         FaultKind::WrongWindow { wanted, .. } => wanted,

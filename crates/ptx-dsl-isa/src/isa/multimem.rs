@@ -24,13 +24,14 @@ const STORED_LATER: OperandSpec = addr("a", writes(Size::Type));
 const D: OperandSpec = dst("d", OpTy::Vec(".type", 0));
 const B: OperandSpec = src("b", OpTy::Vec(".type", 0));
 
-const ONE_GPU: Host = Host::NotYet("the host is one GPU without multicast memory");
+const SUMS_OF_FP8: Host = Host::NotYet("how hardware rounds sums of 8-bit numbers of several devices is not public");
+const LATER: Host = Host::NotYet("the host has no asynchronous operations on multicast memory");
 
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
-        .host(ONE_GPU)
+        .host(Host::Warp)
         .syntax(
             "multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.minmax.int d, [a];
              multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.add.sum d, [a];
@@ -57,7 +58,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::acc_f32)]).since(ptx(8, 2))])
         .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
-        .host(ONE_GPU)
+        .host(SUMS_OF_FP8)
         .syntax(
             "multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.minmax.vec8.byte d8, [a];
              multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.add{.acc::f16}.vec8.byte d8, [a];
@@ -136,7 +137,7 @@ pub const LIST: &[Instr] = &[
         .defaults(&[(".redsem", q::relaxed), (".scope", q::sys)])
         .operands(&[STORED, B]).memory(MemoryOp::Reduction).proxy(Proxy::Alias),
     instr("multimem.st.async").section("9.7.9.14").since(ptx(9, 3)).requires(sm(100))
-        .host(ONE_GPU)
+        .host(LATER)
         .syntax(
             "multimem.st.async.release.scope{.global}.type [a], b;
              .scope = { .gpu, .sys }
@@ -144,7 +145,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[STORED_LATER, src("b", T).wider()]).asynchronous(MemoryOp::Store, Proxy::Alias),
     instr("multimem.red.async").section("9.7.13.7").since(ptx(9, 3)).requires(sm(100))
-        .host(ONE_GPU)
+        .host(LATER)
         .syntax(
             "multimem.red.async.release.scope{.global}.add.type [a], b;
              .scope = { .gpu, .sys }
