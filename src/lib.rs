@@ -1,1 +1,1 @@
-//! Owns the workspace's `tests/` and `examples/`; has no code of its own.
+//! Owns the workspace's `tests/` and `benches/`; has no code of its own.

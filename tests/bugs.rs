@@ -273,7 +273,7 @@ const INTRODUCTION: &str = "\
 
 Public reports of mistakes in synchronisation, state spaces and PTX. [tests/bugs](../../tests/bugs) has a wrong and a right kernel for each,
 reduced by hand to the mistake alone. If a report is ambiguous, the kernel follows the reading that its text supports. `tests/bugs.rs`
-compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
+compares this page with what happens (`BLESS=1 cargo test -p ptx-dsl-tests bugs` writes it):
 
 - *ptxas*: whether release 13.5 accepts the wrong kernel.
 - *compile time*: what the macros and `ptx-dsl check` report on the wrong kernel ([flow.md](../reference/flow.md)).
@@ -398,7 +398,7 @@ fn real_bugs() {
     } else {
         assert!(
             on_disk == page,
-            "docs/internals/real-bugs.md is out of date: `BLESS=1 cargo test --test suite bugs` writes it"
+            "docs/internals/real-bugs.md is out of date: `BLESS=1 cargo test -p ptx-dsl-tests bugs` writes it"
         );
     }
 }

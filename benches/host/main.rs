@@ -1,4 +1,4 @@
-//! Times the host engine against plain Rust of the same computation: `cargo bench`, or `cargo xtask bench [--json FILE] [--only
+//! Times the host engine against plain Rust of the same computation: `cargo bench -p ptx-dsl-tests`, or `cargo xtask bench [--json FILE] [--only
 //! NAME] [--rounds N] [--threads N]`, which adds columns for other builds of this program: without checks, for this processor, in
 //! a development profile.
 //!

@@ -16,11 +16,11 @@ mod pair;
 mod scaled;
 
 use half::f16;
-use indicatif::{ProgressBar, ProgressStyle};
 use one::gemm;
 use pair::gemm_pair;
 use ptx_dsl::prelude::*;
 use scaled::gemm_scaled;
+use std::io::IsTerminal;
 use std::time::Instant;
 
 /// Stages of the ring and the bytes of one: a tile of A and one of B, 128 rows of 128 bytes each.
@@ -29,16 +29,12 @@ const STAGE: usize = 2 * 128 * 128;
 /// Threads of a CTA: four warps that copy tiles and store results, and the one that issues.
 const THREADS: u32 = 160;
 
-/// A launch with a progress bar of its CTAs on a terminal.
-fn watched(launch: Launch, name: &'static str) -> (Launch, ProgressBar) {
-    let style = ProgressStyle::with_template("  {msg:12} {wide_bar} {pos}/{len}").expect("a template");
-    let bar = ProgressBar::new(0).with_style(style).with_message(name);
-    let told = bar.clone();
-    let launch = launch.on_progress(move |p| {
-        told.set_length(p.clusters);
-        told.set_position(p.clusters_done);
-    });
-    (launch, bar)
+/// A launch that counts its CTAs on a terminal.
+fn watched(launch: Launch, name: &'static str) -> Launch {
+    if !std::io::stderr().is_terminal() {
+        return launch;
+    }
+    launch.on_progress(move |p| eprint!("\r  {name} {}/{}\r", p.clusters_done, p.clusters))
 }
 
 /// Pseudo-random numbers (xorshift).
@@ -96,11 +92,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut d = vec![0f32; m * n];
     let launch = Launch::grid((m as u32 / 128, n as u32 / 128)).block(THREADS).dynamic_shared(ring);
-    let (launch, bar) = watched(launch, "gemm");
+    let launch = watched(launch, "gemm");
     let start = Instant::now();
     gemm.launch(&host, launch, (&a, &b, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
-    bar.finish_and_clear();
     let error = worst(&d, &want, k);
     println!(
         "  one CTA a tile:   {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
@@ -110,11 +105,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut d = vec![0f32; m * n];
     let launch = Launch::grid((m as u32 / 128, n as u32 / 256)).block(THREADS).dynamic_shared(ring);
-    let (launch, bar) = watched(launch, "gemm_pair");
+    let launch = watched(launch, "gemm_pair");
     let start = Instant::now();
     gemm_pair.launch(&host, launch, (&a, &b, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
-    bar.finish_and_clear();
     let error = worst(&d, &want, k);
     println!(
         "  CTA pairs:        {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
@@ -135,11 +129,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let want = product(&scaled(&a, &a_scales), &scaled(&b, &b_scales), (m, n, k));
     let mut d = vec![0f32; m * n];
     let launch = Launch::grid((m as u32 / 128, n as u32 / 128)).block(THREADS).dynamic_shared(ring);
-    let (launch, bar) = watched(launch, "gemm_scaled");
+    let launch = watched(launch, "gemm_scaled");
     let start = Instant::now();
     gemm_scaled.launch(&host, launch, (&a, &b, &a_scales, &b_scales, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
-    bar.finish_and_clear();
     let error = worst(&d, &want, k);
     println!("e4m3 in with a scale factor for every 32 elements:");
     println!(

@@ -89,7 +89,16 @@ fn run(matches: &ArgMatches) -> Result<(), String> {
 fn build_bench(variant: Option<&Variant>) -> Result<String, String> {
     let mut command = cargo();
     command.stderr(Stdio::inherit());
-    command.args(["bench", "--bench", "host", "--no-run", "--message-format", "json-render-diagnostics"]);
+    command.args([
+        "bench",
+        "-p",
+        "ptx-dsl-tests",
+        "--bench",
+        "host",
+        "--no-run",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
     if let Some(v) = variant {
         command.arg("--target-dir").arg(root().join("target").join(format!("bench-{}", v.label)));
         if let Some(profile) = v.profile {

@@ -82,7 +82,7 @@ fn tests(sanitizer: &str, extra: &str, kernels: &str) -> Result<(), String> {
     let flags = format!("-Zsanitizer={sanitizer}{flag}{extra}");
     let common = [&["test", "--target", TARGET], std].concat();
     cargo(&[&common[..], &["-p", "ptx-dsl-runtime", "--lib"]].concat(), &flags)?;
-    cargo(&[&common[..], &["--test", "suite", "--", kernels]].concat(), &flags)
+    cargo(&[&common[..], &["-p", "ptx-dsl-tests", "--test", "suite", "--", kernels]].concat(), &flags)
 }
 
 /// The output of a tool of the nightly toolchain.

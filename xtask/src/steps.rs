@@ -1,5 +1,6 @@
 //! The commands of `test` and `ci`, in order; the first failure ends the run.
 
+use std::env::consts::EXE_EXTENSION;
 use std::process;
 use std::time::Instant;
 
@@ -89,11 +90,27 @@ fn test(strict: bool) -> Result<(), String> {
     // The tests that run kernels once more, on the engine of optimised builds.
     let engines = "ptx-dsl/cli,ptx-dsl/compiled";
     cargo(
-        &["test", "--test", "suite", "--features", engines, "--", "host::", "seeds::", "tcgen05::", "bugs::"],
+        &[
+            "test",
+            "-p",
+            "ptx-dsl-tests",
+            "--test",
+            "suite",
+            "--features",
+            engines,
+            "--",
+            "host::",
+            "seeds::",
+            "tcgen05::",
+            "bugs::",
+        ],
         &environment,
     )?;
+    // `cargo test` has built them, with the features of the workspace.
     for example in EXAMPLES {
-        cargo(&["run", "--quiet", "--example", example], &environment)?;
+        let program = root().join("target/debug/examples").join(example).with_extension(EXE_EXTENSION);
+        eprintln!("> example {example}");
+        tools::run_shown(process::Command::new(program).current_dir(root()).envs(environment.iter().copied()))?;
     }
     sync_mutants::run(&sync_mutants::Options::default())?;
     random_kernels::run(&random_kernels::Options::of_tests(), &environment)?;
@@ -101,7 +118,10 @@ fn test(strict: bool) -> Result<(), String> {
     // All of them would take minutes to compile.
     gpu_results::replay(16, Engine::Compiled, false, &[])?;
     let texts = dump.display().to_string();
-    cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
+    cargo(
+        &["bench", "-p", "ptx-dsl-tests", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts],
+        &environment,
+    )?;
     match judge {
         Some(ptxas) => {
             launched_kernels::assemble(&dump)?;
