@@ -134,3 +134,24 @@ fn the_prelude_is_part_of_the_root() {
         .collect();
     assert!(others.is_empty(), "{others:?}");
 }
+
+/// `load`, `build` and the command line make no tokens of Rust: the crates below them do not depend on what makes such tokens.
+#[test]
+fn only_the_macros_make_tokens_of_rust() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut manifests: Vec<_> = std::fs::read_dir(root.join("crates"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path().join("Cargo.toml"))
+        .collect();
+    manifests.extend(["ptx-dsl", "ptx-dsl-macros", "ptx-dsl-runtime"].map(|name| root.join(name).join("Cargo.toml")));
+    let dependent: BTreeSet<String> = manifests
+        .iter()
+        .filter(|manifest| {
+            let text = std::fs::read_to_string(manifest).expect("a manifest");
+            let dependencies = text.split("\n[").filter(|section| section.starts_with("dependencies]"));
+            dependencies.flat_map(str::lines).any(|line| line.starts_with("quote") || line.starts_with("syn"))
+        })
+        .map(|manifest| manifest.parent().and_then(Path::file_name).expect("a crate").to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(dependent, ["ptx-dsl-codegen", "ptx-dsl-macros"].map(str::to_owned).into());
+}

@@ -2,11 +2,10 @@
 
 use crate::rust_type::{path_end, rust_type};
 use proc_macro2::TokenStream;
-use ptx_dsl_codegen::RustType;
-use ptx_dsl_codegen::rust_types::other_elements;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::span::Span;
+use ptx_dsl_image::rust_types::{RustType, other_elements};
 
 /// The accesses in a module without errors. `rust`: the Rust tokens of a type.
 pub fn other(compiled: &Compiled, rust: &dyn Fn(Span) -> TokenStream) -> Vec<Diagnostic> {

@@ -32,7 +32,7 @@ pub fn kernels(
     (compiled, instances): (&Compiled, &[Instances]),
     (pass, always, again): (Pass, bool, &TokenStream),
 ) -> (TokenStream, Vec<Ident>) {
-    let line = |s: ptx_dsl_frontend::span::Span| emit::Line {
+    let line = |s: ptx_dsl_frontend::span::Span| ptx_dsl_image::Line {
         number: source.line(s),
         of_piece: source.lines_of_piece(s.first),
     };
@@ -55,7 +55,7 @@ pub fn findings(source: &Source, found: &[Diagnostic]) -> TokenStream {
 
 /// The source of a module: PTX tokens in Rust, or PTX in a file.
 pub struct Expansion<'a> {
-    pub line: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> emit::Line,
+    pub line: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> ptx_dsl_image::Line,
     pub spans: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span),
     /// The Rust tokens of a parameter's type.
     pub rust: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> TokenStream,
@@ -82,7 +82,7 @@ impl Expansion<'_> {
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let entries = entries(compiled);
         if let Some((id, first, at)) = entries.first() {
-            let module = if broken { Cow::Borrowed(&compiled.hir) } else { emit::for_engines(&compiled.hir) };
+            let module = if broken { Cow::Borrowed(&compiled.hir) } else { ptx_dsl_image::for_engines(&compiled.hir) };
             let first = (first, &module.functions[id.0 as usize]);
             let text =
                 emit::Text::new((&compiled.ptx, &compiled.lines), &module.constants, first, self.position(*at), broken);
@@ -122,7 +122,7 @@ impl Expansion<'_> {
         let source = self.source(&name, &rust_type, &|_| None, (&places, &problems));
         let entries = entries(compiled);
         let Some((id, first, at)) = entries.first() else { return TokenStream::new() };
-        let module = emit::for_engines(&compiled.hir);
+        let module = ptx_dsl_image::for_engines(&compiled.hir);
         let first = (first, &module.functions[id.0 as usize]);
         let text =
             emit::Text::new((&compiled.ptx, &compiled.lines), &module.constants, first, self.position(*at), false);
@@ -135,7 +135,7 @@ impl Expansion<'_> {
         &self,
     ) -> (
         impl Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
-        impl Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
+        impl Fn(ptx_dsl_frontend::span::Span) -> Option<ptx_dsl_image::rust_types::RustType<TokenStream>>,
     ) {
         (|name: &Ident, s| self.ident(name, s), |s| Some(rust_type((self.rust)(s))?.map(ToTokens::into_token_stream)))
     }
@@ -143,7 +143,7 @@ impl Expansion<'_> {
     fn source<'s>(
         &'s self,
         name: &'s dyn Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
-        rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
+        rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<ptx_dsl_image::rust_types::RustType<TokenStream>>,
         alone: &'s dyn Fn(&str) -> Option<String>,
         (places, problems): (&'s emit::Places<'s>, &'s RefCell<Vec<emit::Problem>>),
     ) -> emit::Source<'s> {

@@ -1,7 +1,7 @@
 //! The Rust types of a kernel's parameters, as far as the macros distinguish them.
 
 use proc_macro2::TokenStream;
-use ptx_dsl_codegen::RustType;
+use ptx_dsl_image::rust_types::RustType;
 use syn::{GenericArgument, PathArguments, Type, TypeReference, parse_quote};
 
 /// Parses a type; `None` if these tokens are not one.

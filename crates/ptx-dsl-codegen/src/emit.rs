@@ -7,14 +7,14 @@ mod fields;
 mod functions;
 pub mod hoist;
 pub mod operands;
-pub mod origins;
 pub mod scale;
 
-use crate::kernel::Kernel;
 use crate::layout::solver::Layout;
 use constants::Constants;
 use hoist::Hoist;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_image::Sites;
+use ptx_dsl_image::kernel::Kernel;
 use quote::quote;
 use scale::Scale;
 use std::collections::BTreeMap;
@@ -23,7 +23,8 @@ pub struct Emitter<'m> {
     pub kernel: &'m Kernel<'m>,
     pub layout: Layout,
     pub scale: Scale,
-    pub constants: Constants<'m>,
+    pub constants: Constants,
+    pub sites: Sites<'m>,
     pub hoist: Hoist,
     /// Fields of the warp's state: name -> width (1 for predicates) and period of the rows.
     pub fields: BTreeMap<String, (u32, u32)>,
@@ -35,13 +36,14 @@ pub struct Emitter<'m> {
 }
 
 impl<'m> Emitter<'m> {
-    pub fn new(kernel: &'m Kernel<'m>, layout: Layout, scale: Scale, constants: Constants<'m>) -> Self {
+    pub fn new(kernel: &'m Kernel<'m>, layout: Layout, scale: Scale, sites: Sites<'m>) -> Self {
         let hoist = Hoist::new(!scale.outline_regions && layout.has_cta_uniform());
         Emitter {
             kernel,
             layout,
             scale,
-            constants,
+            constants: Constants::default(),
+            sites,
             hoist,
             fields: BTreeMap::new(),
             functions: BTreeMap::new(),

@@ -6,15 +6,15 @@ mod warp;
 
 use crate::Prepared;
 use crate::emit::Emitter;
-use crate::kernel::Kernel;
 use crate::names::{RT, rust_name};
-use crate::region::graph::Program;
 use crate::source::{Source, Text};
 use crate::step::dispatch::Code;
 use crate::values::entry_name;
 use info::kernel_info;
 use parameters::{Closure, Passing};
 use proc_macro2::{Ident, Span, TokenStream};
+use ptx_dsl_image::kernel::Kernel;
+use ptx_dsl_image::region::graph::Program;
 use ptx_dsl_isa::hir::Function;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use warp::{agreement, warp_state};

@@ -118,23 +118,3 @@ pub fn literal(v: u64, bits: u32) -> TokenStream {
 pub fn wrapped_literal(v: i64, bits: u32) -> TokenStream {
     literal(v as u64 & (u64::MAX >> (64 - bits.min(64))), bits)
 }
-
-/// A region's number in emitted code.
-pub fn region_number(r: usize) -> u16 {
-    u16::try_from(r).unwrap_or(u16::MAX)
-}
-
-/// A type as a programmer writes it: tokens without spaces, except after commas and between words.
-pub fn shown(tokens: &TokenStream) -> String {
-    let text = tokens.to_string();
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        let word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric() || *c == '_');
-        let between = word(out.chars().last().as_ref()) && word(rest.peek()) || out.ends_with([',', ';']);
-        if c != ' ' || between {
-            out.push(c);
-        }
-    }
-    out
-}

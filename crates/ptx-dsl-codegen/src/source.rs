@@ -2,8 +2,10 @@
 
 use crate::values::{Places, Values};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_image::rust_types::RustType;
+use ptx_dsl_image::{Line, Printed};
 use ptx_dsl_isa::constant::Constants;
-use ptx_dsl_isa::hir::{Function, Instr};
+use ptx_dsl_isa::hir::Function;
 use ptx_dsl_isa::span::Span;
 use quote::{format_ident, quote};
 use std::cell::RefCell;
@@ -28,21 +30,6 @@ pub struct Source<'a> {
     pub problems: &'a RefCell<Vec<Problem>>,
 }
 
-/// The line of a statement.
-#[derive(Debug, Clone, Default)]
-pub struct Line {
-    /// Line in the file of the kernel, 0 if unknown.
-    pub number: u32,
-    /// The file and line of a statement in a piece, then those where the piece is used, the innermost first.
-    pub of_piece: Vec<(String, u32)>,
-}
-
-impl From<u32> for Line {
-    fn from(number: u32) -> Self {
-        Line { number, of_piece: Vec::new() }
-    }
-}
-
 /// A mistake in the type of a parameter.
 pub struct Problem {
     /// One sentence.
@@ -51,37 +38,6 @@ pub struct Problem {
     pub at: Span,
     /// An edit.
     pub help: String,
-}
-
-/// A type, as far as the macros tell types apart.
-pub enum RustType<T> {
-    /// `&[T]` or `&mut [T]`, with its `T`.
-    Slice {
-        /// Is it `&mut`?
-        mutable: bool,
-        /// `T`.
-        element: T,
-    },
-    /// A reference to a type that is no slice.
-    Reference {
-        /// Is it `&mut`?
-        mutable: bool,
-        /// The element type of a slice in place of this type: `f32` of `&f32`, `&[f32; 4]` or `&Vec<f32>`.
-        element: T,
-    },
-    /// Anything else.
-    Value(T),
-}
-
-impl<T> RustType<T> {
-    /// Converts the type inside.
-    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> RustType<U> {
-        match self {
-            RustType::Slice { mutable, element } => RustType::Slice { mutable, element: to(element) },
-            RustType::Reference { mutable, element } => RustType::Reference { mutable, element: to(element) },
-            RustType::Value(value) => RustType::Value(to(value)),
-        }
-    }
 }
 
 /// The printed module: one constant for all its kernels.
@@ -136,32 +92,5 @@ impl<'m> Text<'m> {
     pub(crate) fn value(&self) -> TokenStream {
         let name = &self.name;
         if self.values.is_generic() { self.values.text(self.ptx) } else { quote!(#name::PTX) }
-    }
-}
-
-/// A line up to a comment.
-fn without_comment(line: &str) -> &str {
-    let end = [line.find(" //"), line.find(" /*")].into_iter().flatten().min();
-    &line[..end.unwrap_or(line.len())]
-}
-
-/// The printed module, by line.
-pub struct Printed<'m> {
-    lines: Vec<&'m str>,
-    /// The line of each instruction, from 1.
-    line_of: &'m [u32],
-}
-
-impl<'m> Printed<'m> {
-    /// `line_of` gives the line of each instruction in `ptx`, from 1.
-    pub fn new(ptx: &'m str, line_of: &'m [u32]) -> Self {
-        Printed { lines: ptx.lines().collect(), line_of }
-    }
-
-    /// The number of the instruction's line (0 if unknown) and its text.
-    pub(crate) fn line(&self, instr: &Instr) -> (u32, &'m str) {
-        let line = self.line_of.get(instr.index as usize).copied().unwrap_or(0);
-        let text = self.lines.get((line as usize).wrapping_sub(1)).map_or("", |line| without_comment(line).trim());
-        (line, text)
     }
 }

@@ -2,9 +2,10 @@
 
 mod stages;
 
-use super::{Line, Places, Source, Text, for_engines, kernel, rust_name};
+use super::{Places, Source, Text, kernel, rust_name};
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_image::{Line, for_engines};
 use ptx_dsl_isa::hir::{Base, FuncId, Operand, Stmt, VarId};
 use std::cell::RefCell;
 use std::fmt::Write;

@@ -2,10 +2,10 @@
 
 use super::Parameter;
 use crate::{Arg, Error, Launch, Report};
-use ptx_dsl_codegen::{Info, Interpreted, Line, Printed, interpreted};
 use ptx_dsl_frontend::hir::{self, FuncId};
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_image::{Info, Interpreted, Line, Printed, interpreted};
 use ptx_dsl_runtime::device::{Device, KernelCode};
 use ptx_dsl_runtime::interpreter::Executable;
 use ptx_dsl_runtime::{KernelInfo, NotYet, Origins, ParamInfo, Site};
@@ -32,8 +32,8 @@ pub(super) struct Source {
 /// The code of a kernel.
 pub(super) struct Code {
     info: Info,
-    sites: Vec<ptx_dsl_codegen::Site>,
-    origins: ptx_dsl_codegen::Origins,
+    sites: Vec<ptx_dsl_image::Site>,
+    origins: ptx_dsl_image::Origins,
     image: Arc<Executable>,
 }
 

@@ -1,10 +1,10 @@
 //! Registers that fragments of a diverged warp could see each other change: those that are defined on one path from a divergent branch
 //! and mentioned on another. Bit vectors are propagated backward for all branches at once, 64 registers at a time.
 
-use crate::instr::cta_barrier;
-use crate::region::graph::Program;
 use ptx_dsl_analysis::liveness::{Liveness, Sparse};
 use ptx_dsl_analysis::use_def::RegKey;
+use ptx_dsl_image::instr::cta_barrier;
+use ptx_dsl_image::region::graph::Program;
 use std::collections::BTreeSet;
 
 /// Backward propagation to a fixed point: joins into the set of each region the sets of its successors. `stops` are regions that

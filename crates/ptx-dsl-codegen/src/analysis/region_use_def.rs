@@ -1,8 +1,8 @@
 //! Use-def information of regions: upward-exposed uses and definitions.
 
-use crate::region::graph::{End, Item, Program, Region};
 use ptx_dsl_analysis::liveness::NodeUseDef;
 use ptx_dsl_analysis::use_def::{RegKey, UseDef, registers};
+use ptx_dsl_image::region::graph::{End, Item, Program, Region};
 use ptx_dsl_isa::hir::{Base, FuncId, Operand};
 use std::collections::BTreeSet;
 

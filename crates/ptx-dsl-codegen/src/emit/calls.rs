@@ -6,12 +6,13 @@
 
 use super::Emitter;
 use super::argument::Argument;
-use crate::frames::STACK;
-use crate::instr::words;
-use crate::names::{RT, int, region_number};
-use crate::region::graph::Callee;
+use crate::names::{RT, int};
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::{Arg, Base, FUNCTIONS, FuncId, Instr, Operand, Param, VarId};
+use ptx_dsl_image::frames::STACK;
+use ptx_dsl_image::instr::{home, list_of, variable, words};
+use ptx_dsl_image::region::graph::Callee;
+use ptx_dsl_image::region::graph::region_number;
+use ptx_dsl_isa::hir::{Arg, FUNCTIONS, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::image::Frame;
 use ptx_dsl_isa::isa::Role;
 use quote::{format_ident, quote};
@@ -32,7 +33,7 @@ impl Emitter<'_> {
     /// Passes the arguments and goes to the callee. An indirect call does so for each function that it may reach.
     pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> TokenStream {
         let rt = RT;
-        let site = self.constants.site(instr);
+        let site = self.sites.site(instr);
         let is_pointer = |a: &&Arg| matches!(a.value, Operand::Reg(..)) && matches!(a.role, Role::Name | Role::Src);
         let pointer = instr.operands.iter().rfind(is_pointer).map(|a| &a.value);
         let masks: Vec<Ident> = (0..callees.len()).map(|i| format_ident!("m{}", i)).collect();
@@ -203,29 +204,5 @@ fn on_stack(name: &Ident, bits: u32) -> (TokenStream, TokenStream) {
             let ty = int(bits, false);
             (quote!(s.push(self.#name[l] as u64);), quote!(self.#name[l] = #next as #ty;))
         }
-    }
-}
-
-/// The arguments (or the results) of a call.
-pub fn list_of<'i>(instr: &'i Instr, name: &str) -> &'i [Operand] {
-    match instr.operand(name) {
-        Some(Arg { value: Operand::List(list), .. }) => list,
-        _ => &[],
-    }
-}
-
-/// The variable or the register of a parameter or a result.
-pub fn home(param: &Param) -> Option<Operand> {
-    let register = |r| match param.lanes {
-        1 => Operand::Reg(r, 0),
-        n => Operand::Vector((0..n).map(|lane| Operand::Reg(r, lane)).collect()),
-    };
-    param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(register))
-}
-
-pub fn variable(o: &Operand) -> Option<VarId> {
-    match o {
-        Operand::VarAddr(v, 0) | Operand::Address(Base::Var(v), 0) => Some(*v),
-        _ => None,
     }
 }

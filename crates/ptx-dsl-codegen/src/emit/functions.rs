@@ -4,9 +4,9 @@
 use super::Emitter;
 use super::argument::{Argument, Destination};
 use super::scale::outline_attribute;
-use crate::instr::destination_count;
 use crate::names::{RT, path_of, runtime_function, ty};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_image::instr::destination_count;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Host;
 use quote::{ToTokens, format_ident, quote};
@@ -166,7 +166,7 @@ impl Emitter<'_> {
     /// the instruction may block. It sets only these lanes of the destinations, and none if the warp waits.
     pub fn warp_call(&mut self, i: &Instr, given: &[Argument], taken: &[Destination], mask: &Ident) -> TokenStream {
         let rt = RT;
-        let (q, function, site) = (self.qualifiers(i), runtime_function(i), self.constants.site(i));
+        let (q, function, site) = (self.qualifiers(i), runtime_function(i), self.sites.site(i));
         let mut f = WarpFunction { registers: i.entry.host == Host::Registers, ..WarpFunction::default() };
         given.iter().for_each(|argument| f.source(argument));
         taken.iter().for_each(|destination| f.destination(destination));

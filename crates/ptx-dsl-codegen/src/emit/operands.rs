@@ -3,10 +3,10 @@
 
 use super::Emitter;
 use super::argument::Argument;
-use crate::instr::{truncated, words};
 use crate::names::{RT, identifier_chars};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::use_def::RegKey;
+use ptx_dsl_image::instr::{truncated, words};
 use ptx_dsl_isa::hir::{Arg, Base, FUNCTIONS, FuncId, Operand, VarId};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;

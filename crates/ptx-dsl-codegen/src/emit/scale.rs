@@ -1,9 +1,9 @@
 //! Choices that depend on the size of a kernel. They keep rustc's time in proportion to it.
 
-use crate::kernel::Kernel;
 use crate::layout::scalar_op::calls_in_lanes;
-use crate::region::graph::Program;
 use proc_macro2::TokenStream;
+use ptx_dsl_image::kernel::Kernel;
+use ptx_dsl_image::region::graph::Program;
 use quote::quote;
 
 /// Instructions, or regions, above which each region is a function of its own.

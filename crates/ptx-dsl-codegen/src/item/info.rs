@@ -2,13 +2,12 @@
 
 use super::parameters::Passing;
 use crate::Prepared;
-use crate::emit::origins::Origins;
-use crate::info::Info;
-use crate::kernel::Kernel;
 use crate::names::RT;
-use crate::region::graph::NotYet;
 use crate::values::Values;
 use proc_macro2::{Literal, TokenStream};
+use ptx_dsl_image::kernel::Kernel;
+use ptx_dsl_image::region::graph::NotYet;
+use ptx_dsl_image::{Info, Origins};
 use ptx_dsl_isa::constant::{ConstId, Count};
 use quote::{ToTokens, quote};
 
@@ -18,7 +17,7 @@ const CONST_LIMIT: usize = 128 * 1024;
 /// The constant. `file`: the source file, if it is not that of the invocation.
 pub fn kernel_info(
     kernel: &Kernel<'_>,
-    Prepared { constants, image, info, .. }: &Prepared<'_>,
+    Prepared { sites, image, info, .. }: &Prepared<'_>,
     (file, values): (Option<&str>, &Values<'_>),
     passing: &[Passing],
 ) -> TokenStream {
@@ -111,13 +110,13 @@ pub fn kernel_info(
         .iter()
         .map(|NotYet { what, why, site }| quote!(#rt::NotYet { what: #what, why: #why, site: #site }));
     let image = Literal::byte_string(&image.encode());
-    let sites = constants.sites().iter().map(|site| {
+    let origins = origins(sites.origins());
+    let sites = sites.all().iter().map(|site| {
         let (text, rust_line, origin) = (values.marked(&site.text), site.source_line, site.origin);
         let line = if of_file { rust_line } else { site.line };
         let used_bytes = option(site.used_bytes);
         quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line, origin: #origin, used_bytes: #used_bytes })
     });
-    let origins = origins(constants.origins());
     let values = values.all();
     quote! {
         #rt::KernelInfo {

@@ -1,9 +1,11 @@
 //! Parameters of a kernel with their Rust types.
 
 use crate::names::RT;
-use crate::rust_types::{Primitive, declared, is_tensor_map, is_tensor_map_type, mistake, what_suits};
-use crate::source::{Problem, RustType, Source};
+use crate::source::{Problem, Source};
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use ptx_dsl_image::rust_types::{
+    Primitive, RustType, declared, is_tensor_map, is_tensor_map_type, mistake, shown, what_suits,
+};
 use ptx_dsl_isa::constant::ConstId;
 use ptx_dsl_isa::hir::{Base, Operand, Param, Stmt};
 use ptx_dsl_isa::isa::MemoryOp;
@@ -117,13 +119,13 @@ fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
 /// The type of a tensor map: an error of rustc if no type has its name.
 fn map_check(source: &Source<'_>, p: &Param, tokens: Span) -> Option<TokenStream> {
     let ty = (source.rust_type)(tokens);
-    if let Some((message, help)) = mistake(p, ty.as_ref()) {
+    if let Some((message, help)) = mistake(p, as_shown(ty.as_ref()).as_ref()) {
         source.problems.borrow_mut().push(Problem { message, at: tokens, help });
         return None;
     }
     let Some(RustType::Reference { element, .. }) = ty else { return None };
     // That type need not be imported.
-    let named = is_path(&element) && !is_tensor_map_type(&element);
+    let named = is_path(&element) && !is_tensor_map_type(&shown(&element.to_string()));
     named.then(|| quote!(const _: ::core::option::Option<fn(&#element)> = ::core::option::Option::None;))
 }
 
@@ -134,7 +136,7 @@ fn rust_passing(
     (alias, align, body): (&Ident, Option<u32>, &[Stmt]),
 ) -> Passing {
     let ty = (source.rust_type)(tokens);
-    if let Some((message, help)) = mistake(p, ty.as_ref()) {
+    if let Some((message, help)) = mistake(p, as_shown(ty.as_ref()).as_ref()) {
         source.problems.borrow_mut().push(Problem { message, at: tokens, help });
     }
     match ty {
@@ -144,8 +146,8 @@ fn rust_passing(
         }
         Some(RustType::Reference { mutable, .. }) => Passing::slice((mutable, &quote!(::core::primitive::u8)), align),
         Some(RustType::Value(ty)) => {
-            let own = Primitive::of(&ty).is_none();
-            let shown = crate::names::shown(&ty);
+            let own = primitive_of(&ty).is_none();
+            let shown = shown(&ty.to_string());
             let (ty, named) = named_once(ty, alias);
             let check = own.then(|| {
                 let checks = value_checks(source, p, &loads(body, p), tokens, (&ty, shown));
@@ -161,12 +163,22 @@ fn rust_passing(
 /// A type that the program names, under another name, and the item that declares this name: if there is no such type, rustc says so
 /// once, and not wherever the kernel mentions it.
 fn named_once(ty: TokenStream, alias: &Ident) -> (TokenStream, Option<TokenStream>) {
-    let Some(last) = ty.clone().into_iter().last().filter(|_| is_path(&ty) && Primitive::of(&ty).is_none()) else {
+    let Some(last) = ty.clone().into_iter().last().filter(|_| is_path(&ty) && primitive_of(&ty).is_none()) else {
         return (ty, None);
     };
     let alias = Ident::new(&alias.to_string(), proc_macro2::Span::call_site().located_at(last.span()));
     let item = quote!(#[doc(hidden)] #[allow(non_camel_case_types, dead_code)] type #alias = #ty;);
     (alias.to_token_stream(), Some(item))
+}
+
+/// A type as messages show it.
+fn as_shown(ty: Option<&RustType<TokenStream>>) -> Option<RustType<String>> {
+    ty.map(|ty| ty.clone().map(|tokens| shown(&tokens.to_string())))
+}
+
+/// The primitive type that these tokens are.
+fn primitive_of(ty: &TokenStream) -> Option<&'static Primitive> {
+    Primitive::of(&ty.to_string())
 }
 
 /// Is it `T` or `a::T`, without arguments?
@@ -273,7 +285,7 @@ impl Passing {
     fn slice((mutable, element): (bool, &TokenStream), align: Option<u32>) -> Self {
         let (method, mutability) = if mutable { (quote!(slice_mut), quote!(mut)) } else { (quote!(slice), quote!()) };
         let closure = Closure::Slice { mutable, element: element.clone() };
-        let known = Primitive::of(element).is_some();
+        let known = primitive_of(element).is_some();
         Passing {
             ty: quote!(&'a #mutability [#element]),
             closure: if known { Closure::Known(closure.to_token_stream()) } else { closure },

@@ -1,13 +1,13 @@
 //! The lane layout of results, from the layout of their operands.
 
 use super::scalar_op::scalar_op;
-use crate::instr::{is_try_wait, is_uniform_for_uniform};
-use crate::kernel::Kernel;
 use ptx_dsl_analysis::affine::lattice::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use ptx_dsl_analysis::affine::sreg;
 use ptx_dsl_analysis::affine::transfer::{constant_rows, least_period};
 use ptx_dsl_analysis::uniformity::{self, Uniformity};
 use ptx_dsl_analysis::use_def::{carry_use, destinations, is_destination, sources};
+use ptx_dsl_image::instr::{is_try_wait, is_uniform_for_uniform};
+use ptx_dsl_image::kernel::Kernel;
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;

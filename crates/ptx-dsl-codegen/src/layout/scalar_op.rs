@@ -1,12 +1,12 @@
 //! Scalar operations as Rust: an instruction that is one expression on the registers' own types. All others call the runtime's
 //! functions, on 64 bits.
 
-use crate::instr::is_move;
-use crate::kernel::Kernel;
 use crate::names::{RT, int};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_analysis::affine::scalar_op::{self as scalar, Op, ScalarOp};
 use ptx_dsl_analysis::compare::Compare;
+use ptx_dsl_image::instr::is_move;
+use ptx_dsl_image::kernel::Kernel;
 use ptx_dsl_isa::hir::{FuncId, Instr};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;

@@ -2,9 +2,9 @@
 
 use super::builder::RegionBuilder;
 use super::value::{Guard, Repr, Value, plus};
-use crate::instr::may_be_global;
 use crate::names::RT;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_image::instr::may_be_global;
 use ptx_dsl_isa::hir::{Base, Instr};
 use quote::{format_ident, quote};
 use std::rc::Rc;

@@ -103,7 +103,7 @@ impl<'e, 'm> RegionBuilder<'e, 'm> {
 
     /// The number of the instruction's site.
     pub fn site(&mut self, i: &Instr) -> u32 {
-        self.e.constants.site(i)
+        self.e.sites.site(i)
     }
 
     pub(super) fn fresh(&mut self) -> u32 {

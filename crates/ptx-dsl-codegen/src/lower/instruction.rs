@@ -3,7 +3,6 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value, canonical_nan};
 use crate::emit::operands::destination_words;
-use crate::instr::{bits_type, is_uniform_for_uniform};
 use crate::layout::result::{constant_operand, result};
 use crate::layout::scalar_op::{expression, scalar_op};
 use crate::names::ty;
@@ -12,6 +11,7 @@ use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
 use ptx_dsl_analysis::affine::scalar_op::ScalarOp;
 use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_analysis::use_def::{carry_use, destinations, sources};
+use ptx_dsl_image::instr::{bits_type, is_uniform_for_uniform};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;

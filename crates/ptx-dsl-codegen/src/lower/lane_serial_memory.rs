@@ -2,10 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::memory::extend;
-use crate::instr::{elements, names_space};
 use crate::names::{RT, literal, ty};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::use_def::sources;
+use ptx_dsl_image::instr::{elements, names_space};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use quote::quote;
 
@@ -37,7 +37,7 @@ impl RegionBuilder<'_, '_> {
 
     pub(super) fn load_serial(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let t = ty(i.types[0].bits());
         let dests = elements(&i.operands[0].value);
         let address = self.serial_address(i, &i.operands[1].value);
@@ -66,7 +66,7 @@ impl RegionBuilder<'_, '_> {
 
     pub(super) fn store_serial(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let memory = i.types[0].bits();
         let t = ty(memory);
         let mut values = Vec::new();
@@ -89,7 +89,7 @@ impl RegionBuilder<'_, '_> {
     /// `red.add`
     pub(super) fn add_serial(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let bits = i.types[0].bits();
         let t = ty(bits);
         let sources = sources(i);

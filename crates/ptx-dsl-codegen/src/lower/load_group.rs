@@ -3,10 +3,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{is_passive, may_be_global, names_space};
 use crate::names::{RT, ty};
-use crate::region::graph::Item;
 use ptx_dsl_analysis::use_def::is_destination;
+use ptx_dsl_image::instr::{is_passive, may_be_global, names_space};
+use ptx_dsl_image::region::graph::Item;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
@@ -114,7 +114,7 @@ impl<'m> RegionBuilder<'_, 'm> {
     /// One element a lane, from an address that lies in rows only under a condition.
     fn load_if_affine(&mut self, address: &Value, i: &Instr) {
         let rt = RT;
-        let (q, site, t) = (self.e.qualifiers(i), self.e.constants.site(i), ty(i.types[0].bits()));
+        let (q, site, t) = (self.e.qualifiers(i), self.e.sites.site(i), ty(i.types[0].bits()));
         let (nb, bytes) = (address.affine.rows() as usize, (address.affine.period * i.types[0].bits() / 8) as usize);
         let mask = self.active_mask(i);
         let (rows, holds) = self.address_rows(address);
@@ -160,7 +160,7 @@ impl<'m> RegionBuilder<'_, 'm> {
         let offset = |at: i64| (at - group.low) as usize;
         let mut all = Vec::new();
         for (i, at) in &group.members {
-            let (at, site) = (offset(*at), self.e.constants.site(i));
+            let (at, site) = (offset(*at), self.e.sites.site(i));
             all.push(quote!((#at, #site)));
         }
         let (slices, own) = (self.name(), self.name());

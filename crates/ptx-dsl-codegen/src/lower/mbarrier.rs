@@ -2,10 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::names_space;
 use crate::names::{RT, runtime_function};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::use_def::{destinations, sources};
+use ptx_dsl_image::instr::names_space;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::effect::Mbarrier;
 use ptx_dsl_isa::qualifier::{MULTICAST, q};
@@ -57,7 +57,7 @@ impl RegionBuilder<'_, '_> {
 
     pub(super) fn uniform_arrive(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, site, function) = (self.e.qualifiers(i), self.e.constants.site(i), runtime_function(i));
+        let (q, site, function) = (self.e.qualifiers(i), self.e.sites.site(i), runtime_function(i));
         let drop = i.entry.effects.mbarrier == Mbarrier::Drop;
         let mask = self.active_mask(i);
         let (addr, tx) = self.phase(i);

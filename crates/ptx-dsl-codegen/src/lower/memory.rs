@@ -2,10 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
-use crate::instr::{elements, names_space};
 use crate::names::{RT, int, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_analysis::use_def::{destinations, sources};
+use ptx_dsl_image::instr::{elements, names_space};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::quote;
@@ -22,7 +22,7 @@ impl RegionBuilder<'_, '_> {
             };
         }
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let t = ty(i.types[0].bits());
         let Operand::Address(base, offset) = i.operands[1].value else { return };
         let address = self.address(base, offset, !names_space(i));
@@ -73,7 +73,7 @@ impl RegionBuilder<'_, '_> {
 
     pub(super) fn store(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let memory = i.types[0].bits();
         let t = ty(memory);
         let [a, b, ..] = i.operands.as_slice() else { return };
@@ -112,7 +112,7 @@ impl RegionBuilder<'_, '_> {
     /// `red.add` and `atom.add`.
     pub(super) fn add(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let bits = i.types[0].bits();
         let t = ty(bits);
         let sources = sources(i);

@@ -3,12 +3,12 @@
 use super::builder::RegionBuilder;
 use super::value::{Guard, Repr, Value, canonical_nan, element};
 use crate::emit::operands::sreg;
-use crate::instr::truncated;
 use crate::names::{RT, literal, ty, wrapped_literal};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
 use ptx_dsl_analysis::affine::sreg::{affine as sreg_affine, is_cta_uniform};
 use ptx_dsl_analysis::use_def::RegKey;
+use ptx_dsl_image::instr::truncated;
 use ptx_dsl_isa::hir::{FUNCTIONS, Operand};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;

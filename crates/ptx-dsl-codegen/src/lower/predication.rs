@@ -1,9 +1,9 @@
 //! Predicated parts of a region: code that takes effect only in some lanes.
 
 use super::builder::{Part, PartStart, RegionBuilder};
-use crate::region::graph::{Condition, Item};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_analysis::use_def::{RegKey, UseDef};
+use ptx_dsl_image::region::graph::{Condition, Item};
 use ptx_dsl_isa::hir::{FuncId, Instr};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;

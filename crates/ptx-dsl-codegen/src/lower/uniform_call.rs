@@ -2,17 +2,17 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{names_space, words};
 use crate::names::{RT, literal, runtime_function, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_analysis::use_def::{destinations, sources};
+use ptx_dsl_image::instr::{names_space, words};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use quote::quote;
 
 impl RegionBuilder<'_, '_> {
     pub(super) fn uniform_call(&mut self, i: &Instr) {
         let rt = RT;
-        let (q, function, site) = (self.e.qualifiers(i), runtime_function(i), self.e.constants.site(i));
+        let (q, function, site) = (self.e.qualifiers(i), runtime_function(i), self.e.sites.site(i));
         let mut arguments = Vec::new();
         for a in sources(i) {
             arguments.extend(self.uniform_words(i, a));

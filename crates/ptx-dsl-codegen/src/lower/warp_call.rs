@@ -3,10 +3,10 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
 use crate::emit::argument::{Argument, Destination};
-use crate::instr::{is_generic, truncated};
 use crate::names::{RT, ty};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::use_def::{destinations, sources};
+use ptx_dsl_image::instr::{is_generic, truncated};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::ty::Ty;

@@ -4,12 +4,13 @@ use super::builder::StepBuilder;
 use super::dispatch::{ARMS, choose};
 use crate::emit::argument::{Argument, Destination};
 use crate::emit::scale::outline_attribute;
-use crate::instr::{cta_barrier, is_try_wait, is_warp_collective, names_space};
-use crate::names::{RT, region_number};
-use crate::region::graph::End;
+use crate::names::RT;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_analysis::use_def::{destinations, sources};
+use ptx_dsl_image::instr::{cta_barrier, is_try_wait, is_warp_collective, names_space};
+use ptx_dsl_image::region::graph::End;
+use ptx_dsl_image::region::graph::region_number;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use quote::{ToTokens, format_ident, quote};
 

@@ -3,10 +3,11 @@
 use super::builder::StepBuilder;
 use super::region_code::Fork;
 use crate::emit::hoist::WarpLoop;
-use crate::names::{RT, region_number};
-use crate::region::chains::exit_chain;
-use crate::region::graph::End;
+use crate::names::RT;
 use proc_macro2::TokenStream;
+use ptx_dsl_image::region::chains::exit_chain;
+use ptx_dsl_image::region::graph::End;
+use ptx_dsl_image::region::graph::region_number;
 use quote::{ToTokens, quote};
 
 impl StepBuilder<'_, '_> {

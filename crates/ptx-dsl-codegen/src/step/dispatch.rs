@@ -2,9 +2,10 @@
 
 use super::builder::StepBuilder;
 use crate::emit::Emitter;
-use crate::names::{RT, region_number};
-use crate::region::graph::Program;
+use crate::names::RT;
 use proc_macro2::TokenStream;
+use ptx_dsl_image::region::graph::Program;
+use ptx_dsl_image::region::graph::region_number;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 

@@ -2,9 +2,9 @@
 
 use super::builder::StepBuilder;
 use super::region_code::Fork;
-use crate::names::region_number;
-use crate::region::chains::{exit_chain, fall_through_chain, is_loop};
 use proc_macro2::TokenStream;
+use ptx_dsl_image::region::chains::{exit_chain, fall_through_chain, is_loop};
+use ptx_dsl_image::region::graph::region_number;
 use quote::quote;
 
 impl StepBuilder<'_, '_> {

@@ -4,10 +4,10 @@ use super::builder::StepBuilder;
 use crate::analysis::region_use_def::Mentions;
 use crate::layout::scalar_op::scalar_op;
 use crate::lower::builder::RegionBuilder;
-use crate::names::region_number;
-use crate::region::graph::{End, Item};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::use_def::{RegKey, UseDef};
+use ptx_dsl_image::region::graph::region_number;
+use ptx_dsl_image::region::graph::{End, Item};
 use std::collections::BTreeSet;
 
 impl StepBuilder<'_, '_> {

@@ -5,11 +5,12 @@ use super::builder::StepBuilder;
 use super::region_code::onward;
 use crate::layout::result::{blocking_result, constant_operand};
 use crate::lower::builder::RegionBuilder;
-use crate::names::{RT, region_number};
-use crate::region::graph::{End, Region};
+use crate::names::RT;
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::affine::lattice::{Affine, UNIFORM};
 use ptx_dsl_analysis::use_def::{RegKey, registers};
+use ptx_dsl_image::region::graph::region_number;
+use ptx_dsl_image::region::graph::{End, Region};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use quote::quote;
 
@@ -36,7 +37,7 @@ impl StepBuilder<'_, '_> {
     /// The arm of such a wait, for all warps of a cohort.
     pub fn uniform_wait_arm(&mut self, f: FuncId, r: usize, i: &Instr, next: usize) -> TokenStream {
         let rt = RT;
-        let (q, site) = (self.e.qualifiers(i), self.e.constants.site(i));
+        let (q, site) = (self.e.qualifiers(i), self.e.sites.site(i));
         let (here, next) = (region_number(r), region_number(next));
         let mut b = RegionBuilder::new(self.e, f, r);
         let (addr, parity) = b.phase(i);

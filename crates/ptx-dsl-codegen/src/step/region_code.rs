@@ -3,10 +3,11 @@
 use super::builder::StepBuilder;
 use crate::lower::builder::RegionBuilder;
 use crate::lower::terminator::Decision;
-use crate::names::{RT, region_number};
-use crate::region::chains::exit_chain;
-use crate::region::graph::End;
+use crate::names::RT;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_image::region::chains::exit_chain;
+use ptx_dsl_image::region::graph::End;
+use ptx_dsl_image::region::graph::region_number;
 use ptx_dsl_isa::hir::Instr;
 use quote::{format_ident, quote};
 

@@ -1,9 +1,9 @@
 //! Traces: regions that a whole warp runs one after the other, without dispatch between them.
 
 use super::builder::StepBuilder;
-use crate::instr::needs_full_warp_only;
-use crate::region::chains::exit_chain;
-use crate::region::graph::End;
+use ptx_dsl_image::instr::needs_full_warp_only;
+use ptx_dsl_image::region::chains::exit_chain;
+use ptx_dsl_image::region::graph::End;
 use std::collections::BTreeSet;
 
 /// The most regions of a trace: each of them has an arm with those that follow it.

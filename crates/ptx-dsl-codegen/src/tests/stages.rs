@@ -1,15 +1,15 @@
 //! Results of each stage on small kernels.
 
-use crate::frames::Frames;
-use crate::kernel::Kernel;
 use crate::lay_out;
 use crate::layout::solver::Layout;
-use crate::region::build::program;
-use crate::region::chains::{exit_chain, fall_through_loop};
-use crate::region::graph::{End, Item, Program};
 use ptx_dsl_analysis::affine::lattice::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_image::frames::Frames;
+use ptx_dsl_image::kernel::Kernel;
+use ptx_dsl_image::region::build::program;
+use ptx_dsl_image::region::chains::{exit_chain, fall_through_loop};
+use ptx_dsl_image::region::graph::{End, Item, Program};
 use ptx_dsl_isa::hir::{FuncId, Module, RegId};
 
 /// A kernel of one warp a row, with registers `%r0` to `%r9`, `%p`, `%q`, and the address `%d`.

@@ -64,6 +64,7 @@ fn every_code_is_given_somewhere() {
         "ptx-dsl-syntax/src",
         "ptx-dsl-lint/src",
         "ptx-dsl-codegen/src",
+        "ptx-dsl-image/src",
         "../ptx-dsl-macros/src",
         "../ptx-dsl-runtime/src/api/param",
         "../ptx-dsl/src",

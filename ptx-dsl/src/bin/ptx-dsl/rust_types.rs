@@ -1,11 +1,10 @@
 //! Rust types of parameters in a file that nobody compiles, as far as their text tells.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use ptx_dsl_codegen::RustType;
-use ptx_dsl_codegen::rust_types::{other_elements, wrong_types};
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::span::Span;
+use ptx_dsl_image::rust_types::{RustType, other_elements, shown, wrong_types};
 
 /// Finds what is wrong with the types. `text`: the text of a type; empty if a repetition made it.
 pub fn check(compiled: &Compiled, text: &dyn Fn(Span) -> String) -> Vec<Diagnostic> {
@@ -20,7 +19,7 @@ pub fn check(compiled: &Compiled, text: &dyn Fn(Span) -> String) -> Vec<Diagnost
             _ => None,
         });
     }
-    found.append(&mut wrong_types(&compiled.hir, &ty));
+    found.append(&mut wrong_types(&compiled.hir, &|span| Some(ty(span)?.map(|tokens| shown(&tokens.to_string())))));
     // the spans of the next file begin at 0
     proc_macro2::extra::invalidate_current_thread_spans();
     found

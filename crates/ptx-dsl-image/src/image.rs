@@ -3,10 +3,10 @@
 mod calls;
 mod operands;
 
-use crate::emit::constants::Constants;
 use crate::instr::{bits_type, destination_count, is_generic, is_move};
 use crate::kernel::Kernel;
-use crate::region::graph::{End, Program, Region};
+use crate::region::graph::{End, Program, Region, region_number};
+use crate::sites::Sites;
 use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, registers, sources};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::image::{self, Action, Guard, Image, NO_SITE, Register, Source};
@@ -16,10 +16,10 @@ use ptx_dsl_isa::qualifier::q;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The image of a kernel whose regions are not converted yet.
-pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Constants<'m>) -> Image {
+pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, sites: &mut Sites<'m>) -> Image {
     let mut writer = Writer {
         kernel,
-        constants,
+        sites,
         image: Image::default(),
         registers: BTreeMap::new(),
         return_addresses: BTreeMap::new(),
@@ -37,7 +37,7 @@ pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Con
 
 struct Writer<'w, 'm> {
     kernel: &'w Kernel<'m>,
-    constants: &'w mut Constants<'m>,
+    sites: &'w mut Sites<'m>,
     image: Image,
     /// The first register of each.
     registers: BTreeMap<RegKey, Register>,
@@ -79,7 +79,7 @@ impl Writer<'_, '_> {
             results: region.results.map(|(call, callee)| self.call_results(f, call, callee)),
             body: region.instructions().map(|i| self.instruction(f, i)).collect(),
             end: self.end(program, f, &region.end),
-            branch: region.branch.map_or(NO_SITE, |i| self.constants.site(i)),
+            branch: region.branch.map_or(NO_SITE, |i| self.sites.site(i)),
         }
     }
 
@@ -92,7 +92,7 @@ impl Writer<'_, '_> {
             End::Switch { instr, targets } => {
                 let index = &instr.operands[0];
                 image::End::Switch {
-                    site: self.constants.site(instr),
+                    site: self.sites.site(instr),
                     index: self.source(f, &index.value, index.ty, false),
                     targets: targets.iter().map(|t| region_id(*t)).collect(),
                 }
@@ -113,7 +113,7 @@ impl Writer<'_, '_> {
         let guard = i.pred.as_ref().map(|pred| self.guard(f, pred));
         // an instruction that computes lane by lane cannot fault, unless it reads a register too early
         let computes = i.entry.host == Host::Lane && !reads_any(f, i, &self.loaded);
-        let site = if computes || is_move(i) { NO_SITE } else { self.constants.site(i) };
+        let site = if computes || is_move(i) { NO_SITE } else { self.sites.site(i) };
         if is_move(i) {
             return self.movement(f, i, guard);
         }
@@ -184,7 +184,7 @@ impl Writer<'_, '_> {
     }
 
     fn qualifiers(&mut self, i: &Instr) -> u32 {
-        let set = image::Qualifiers { written: self.constants.flags(self.kernel, i), types: i.types.clone() };
+        let set = image::Qualifiers { written: self.kernel.qualifiers(i), types: i.types.clone() };
         if let Some(n) = self.sets.get(&set) {
             return *n;
         }
@@ -213,5 +213,5 @@ impl Writer<'_, '_> {
 
 /// A region's number in the image.
 fn region_id(r: usize) -> image::RegionId {
-    crate::names::region_number(r)
+    region_number(r)
 }

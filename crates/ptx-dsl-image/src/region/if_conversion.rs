@@ -16,6 +16,7 @@ const LIMIT: u32 = 32;
 pub struct Facts<'a> {
     /// Does the region end with a divergent branch?
     pub is_divergent: &'a dyn Fn(usize) -> bool,
+    /// Is the register live where the region begins?
     pub is_live_in: &'a dyn Fn(usize, &RegKey) -> bool,
     /// The cost of an instruction that 32 lanes compute.
     pub weight: &'a dyn Fn(&Instr) -> u32,

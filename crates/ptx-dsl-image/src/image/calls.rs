@@ -1,7 +1,7 @@
 //! Calls in the image: arguments and results as moves between registers and variables.
 
 use super::{Writer, region_id};
-use crate::emit::calls::{home, list_of, variable};
+use crate::instr::{home, list_of, variable};
 use crate::region::graph;
 use ptx_dsl_isa::hir::{Arg, FUNCTIONS, FuncId, Instr, Operand, Param};
 use ptx_dsl_isa::image::{Callee, End, Place, Transfer};
@@ -12,7 +12,7 @@ impl Writer<'_, '_> {
         let is_pointer = |a: &&Arg| matches!(a.value, Operand::Reg(..)) && matches!(a.role, Role::Name | Role::Src);
         let pointer = instr.operands.iter().rfind(is_pointer).map(|a| self.source(f, &a.value, None, false));
         let callees = callees.iter().map(|callee| self.callee(f, instr, callee)).collect();
-        End::Call { site: self.constants.site(instr), pointer, callees }
+        End::Call { site: self.sites.site(instr), pointer, callees }
     }
 
     fn callee(&mut self, f: FuncId, instr: &Instr, callee: &graph::Callee) -> Callee {
@@ -49,7 +49,7 @@ impl Writer<'_, '_> {
     fn transfer(&mut self, instr: &Instr, (f, callee): (FuncId, FuncId), moves: Vec<(Place, Place)>) -> Transfer {
         let frame = self.kernel.frames.of(callee.0);
         let saves = self.saved.get(&f.0).copied().filter(|_| frame.is_some());
-        Transfer { site: self.constants.site(instr), saves, frame, moves }
+        Transfer { site: self.sites.site(instr), saves, frame, moves }
     }
 
     /// The place that a value comes from.

@@ -23,6 +23,7 @@ pub struct Region<'m> {
 
 /// A part of a region's body.
 pub enum Item<'m> {
+    /// An instruction.
     Instr(&'m Instr),
     /// Starts a predicated part: it takes effect in the lanes for which the condition holds.
     If(Condition<'m>),
@@ -35,12 +36,14 @@ pub enum Item<'m> {
 /// A condition per lane.
 #[derive(Clone, Copy)]
 pub struct Condition<'m> {
+    /// The predicate.
     pub operand: &'m Operand,
     /// The value of the predicate for which the condition holds.
     pub holds: bool,
 }
 
 impl<'m> Region<'m> {
+    /// An empty region of a function that ends its threads.
     pub fn new(func: FuncId, name: String) -> Self {
         Region { func, name, results: None, body: Vec::new(), end: End::Exit, branch: None }
     }
@@ -73,35 +76,47 @@ impl<'m> Region<'m> {
 
 /// The end of a region.
 pub enum End<'m> {
+    /// All lanes go to a region.
     Goto(usize),
     /// Lanes whose predicate holds go to `taken`.
     Branch {
+        /// The predicate, and whether it is negated.
         pred: &'m (Operand, bool),
+        /// The region of the lanes for which it holds.
         taken: usize,
+        /// The region of the other lanes.
         fall: usize,
     },
     /// `brx.idx`
     Switch {
+        /// The statement.
         instr: &'m Instr,
+        /// The regions, by index.
         targets: Vec<usize>,
     },
     /// An instruction that may block.
     Block {
+        /// The instruction.
         instr: &'m Instr,
+        /// The region after it.
         next: usize,
     },
     /// A call of one of several functions.
     Call {
+        /// The statement.
         instr: &'m Instr,
+        /// The functions that it may reach.
         callees: Vec<Callee>,
     },
     /// `ret` of a function: to any of its call sites.
     Return,
+    /// The threads end.
     Exit,
 }
 
 /// A function that a call may reach.
 pub struct Callee {
+    /// The function.
     pub func: FuncId,
     /// The first region of the function.
     pub start: usize,
@@ -111,6 +126,7 @@ pub struct Callee {
 
 /// All regions of a kernel, numbered by position.
 pub struct Program<'m> {
+    /// The regions; a kernel begins with the first.
     pub regions: Vec<Region<'m>>,
     /// Functions in use, the kernel first.
     pub funcs: Vec<FuncId>,
@@ -213,4 +229,9 @@ impl Program<'_> {
         }
         counts
     }
+}
+
+/// A region's number in an image and in emitted code; `u16::MAX` if there are too many.
+pub fn region_number(r: usize) -> u16 {
+    u16::try_from(r).unwrap_or(u16::MAX)
 }

@@ -1,6 +1,6 @@
 //! Facts about single instructions and operands that need no context.
 
-use ptx_dsl_isa::hir::{Arg, FuncId, Instr, Operand};
+use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::isa::effect::{Barrier, Control, Issue, Mbarrier, Meeting};
 use ptx_dsl_isa::isa::memory::AddressSpace;
 use ptx_dsl_isa::isa::{Host, OperandSpec};
@@ -118,4 +118,29 @@ pub fn is_move(i: &Instr) -> bool {
 /// Does the instruction change neither memory nor which lanes run?
 pub fn is_passive(i: &Instr) -> bool {
     i.entry.host == Host::Lane || is_move(i) || matches!(i.opcode, op::ld | op::cvta)
+}
+
+/// The arguments (or the results) of a call.
+pub fn list_of<'i>(instr: &'i Instr, name: &str) -> &'i [Operand] {
+    match instr.operand(name) {
+        Some(Arg { value: Operand::List(list), .. }) => list,
+        _ => &[],
+    }
+}
+
+/// The variable or the register of a parameter or a result.
+pub fn home(param: &Param) -> Option<Operand> {
+    let register = |r| match param.lanes {
+        1 => Operand::Reg(r, 0),
+        n => Operand::Vector((0..n).map(|lane| Operand::Reg(r, lane)).collect()),
+    };
+    param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(register))
+}
+
+/// The variable whose address the operand is.
+pub fn variable(o: &Operand) -> Option<VarId> {
+    match o {
+        Operand::VarAddr(v, 0) | Operand::Address(Base::Var(v), 0) => Some(*v),
+        _ => None,
+    }
 }

@@ -4,14 +4,17 @@ use crate::frames::{Frames, is_local};
 use crate::instr::elements;
 use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, RegId, Space, VarId};
-use ptx_dsl_isa::isa::MemoryOp;
+use ptx_dsl_isa::isa::{MemoryOp, Role, fragment};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, Qualifier, SHARED, q};
 use ptx_dsl_isa::ty::Ty;
 use std::collections::BTreeSet;
 
+/// A kernel of a module.
 pub struct Kernel<'m> {
+    /// The module, from [`for_engines`](crate::for_engines).
     pub module: &'m Module,
+    /// The entry function.
     pub entry: FuncId,
     /// The entry function with its live ranges split.
     pub function: &'m Function,
@@ -22,6 +25,26 @@ pub struct Kernel<'m> {
 }
 
 impl Kernel<'_> {
+    /// The qualifiers of an instruction as its semantics read them: without types, with what operands say besides.
+    pub fn qualifiers(&self, i: &Instr) -> Vec<Qualifier> {
+        let mut flags: Vec<Qualifier> = i.quals.iter().copied().filter(|q| q.ty().is_none()).collect();
+        flags.extend(self.param_space(i));
+        // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
+        if i.operand("a-tmem").is_some() {
+            flags.push(q::a_tmem);
+        }
+        // A predicate in place of a source size.
+        if i.operand("ignore-src").is_some() {
+            flags.push(q::ignore_src);
+        }
+        // A state, or `_` in its place.
+        if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
+            flags.push(q::state);
+        }
+        flags.extend(fragment::order(&i.quals));
+        flags
+    }
+
     /// The width of a register; 1 for predicates.
     pub fn reg_bits(&self, f: FuncId, reg: RegId) -> u32 {
         self.function_of(f).value_bits(reg)

@@ -5,6 +5,7 @@ use super::chains;
 use super::graph::{End, Item, Program, Region};
 use ptx_dsl_analysis::graph::postorder;
 
+/// The program in its normal form.
 pub fn normalize(mut p: Program) -> Program {
     merge(&mut p);
     split_long(&mut p);

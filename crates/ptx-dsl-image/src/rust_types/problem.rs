@@ -1,8 +1,6 @@
 //! The wording about Rust types that do not suit their parameters: a sentence, and an edit.
 
 use super::declared;
-use crate::names::shown;
-use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::Param;
 use ptx_dsl_isa::ty::{Class, Ty};
 
@@ -15,7 +13,7 @@ pub fn slice(p: &Param) -> Mistake {
 }
 
 /// `&T` of a tensor map, where the name of `T` is misspelt. Other names than `TensorMap` may be aliases of it.
-pub fn map(p: &Param, element: &TokenStream) -> Option<Mistake> {
+pub fn map(p: &Param, element: &str) -> Option<Mistake> {
     let name = last_name(element);
     (name != MAP && resembles(&name, MAP)).then(|| {
         let message = format!("`{}` is a tensor map, but `{name}` is not `{MAP}`", p.name);
@@ -26,8 +24,7 @@ pub fn map(p: &Param, element: &TokenStream) -> Option<Mistake> {
 const MAP: &str = "TensorMap";
 
 /// The last name of a path, without its arguments.
-pub fn last_name(path: &TokenStream) -> String {
-    let path = shown(path);
+pub fn last_name(path: &str) -> String {
     let plain = path.split('<').next().unwrap_or_default();
     plain.rsplit("::").next().unwrap_or_default().trim().to_owned()
 }
@@ -48,12 +45,11 @@ fn resembles(name: &str, other: &str) -> bool {
 }
 
 /// `&T`, where `T` could be what a slice has.
-pub fn reference(p: &Param, mutable: bool, element: &TokenStream) -> Mistake {
+pub fn reference(p: &Param, mutable: bool, element: &str) -> Mistake {
     if super::is_tensor_map(p) {
         let message = format!("`{}` is a tensor map, which a kernel cannot write", p.name);
         return (message, format!("write `&{MAP}`"));
     }
-    let element = shown(element);
     let help = match element.rsplit("::").next() {
         Some(name) if name.starts_with("TensorMap") => format!("declare `.param .align 64 .b8 {}[128]`", p.name),
         _ => format!("write `&{}[{element}]`", if mutable { "mut " } else { "" }),
@@ -99,6 +95,7 @@ pub fn primitive(p: &Param, ty: &Primitive) -> Mistake {
 /// A primitive type of Rust, and the type of PTX that is the same.
 pub struct Primitive {
     rust: &'static str,
+    /// Its size.
     pub bytes: usize,
     float: bool,
     ptx: &'static str,
@@ -119,8 +116,7 @@ const PRIMITIVES: [Primitive; 13] = {
 
 impl Primitive {
     /// The primitive type that these tokens are.
-    pub fn of(ty: &TokenStream) -> Option<&'static Primitive> {
-        let ty = ty.to_string();
+    pub fn of(ty: &str) -> Option<&'static Primitive> {
         PRIMITIVES.iter().find(|known| known.rust == ty)
     }
 
@@ -162,4 +158,18 @@ pub fn what_suits(ty: Ty) -> String {
         None => String::new(),
     };
     if more.is_empty() { types } else { format!("{types} ({more})") }
+}
+
+/// A type as a programmer writes it: tokens without spaces, except after commas and between words.
+pub fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric() || *c == '_');
+        let between = word(out.chars().last().as_ref()) && word(rest.peek()) || out.ends_with([',', ';']);
+        if c != ' ' || between {
+            out.push(c);
+        }
+    }
+    out
 }

@@ -2,9 +2,7 @@
 
 mod problem;
 
-use crate::source::RustType;
-pub(crate) use problem::{Primitive, what_suits};
-use proc_macro2::TokenStream;
+pub use problem::{Primitive, shown, what_suits};
 use ptx_dsl_analysis::pointees::accesses_of_parameters;
 use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
@@ -13,8 +11,41 @@ use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 
-/// Types that do not suit their parameters, for those who do not compile the kernels. `rust_type`: `None` if the tokens are no type.
-pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<TokenStream>>) -> Vec<Diagnostic> {
+/// A type, as far as the macros tell types apart.
+#[derive(Debug, Clone)]
+pub enum RustType<T> {
+    /// `&[T]` or `&mut [T]`, with its `T`.
+    Slice {
+        /// Is it `&mut`?
+        mutable: bool,
+        /// `T`.
+        element: T,
+    },
+    /// A reference to a type that is no slice.
+    Reference {
+        /// Is it `&mut`?
+        mutable: bool,
+        /// The element type of a slice in place of this type: `f32` of `&f32`, `&[f32; 4]` or `&Vec<f32>`.
+        element: T,
+    },
+    /// Anything else.
+    Value(T),
+}
+
+impl<T> RustType<T> {
+    /// Converts the type inside.
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> RustType<U> {
+        match self {
+            RustType::Slice { mutable, element } => RustType::Slice { mutable, element: to(element) },
+            RustType::Reference { mutable, element } => RustType::Reference { mutable, element: to(element) },
+            RustType::Value(value) => RustType::Value(to(value)),
+        }
+    }
+}
+
+/// Types that do not suit their parameters, for those who do not compile the kernels. `rust_type` gives a type as [`shown`]; `None` if
+/// the tokens are no type.
+pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<String>>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for p in kernels(module).flat_map(|kernel| &kernel.params) {
         let Some(at) = p.rust_type else { continue };
@@ -26,7 +57,7 @@ pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<
 }
 
 /// The mistake in the type of a parameter, and an edit.
-pub(crate) fn mistake(p: &Param, ty: Option<&RustType<TokenStream>>) -> Option<(String, String)> {
+pub fn mistake(p: &Param, ty: Option<&RustType<String>>) -> Option<(String, String)> {
     match ty {
         Some(RustType::Reference { mutable: false, element }) if is_tensor_map(p) => problem::map(p, element),
         Some(RustType::Slice { .. }) => (p.size != 8 || p.array).then(|| problem::slice(p)),
@@ -39,17 +70,17 @@ pub(crate) fn mistake(p: &Param, ty: Option<&RustType<TokenStream>>) -> Option<(
 }
 
 /// Can it be a tensor map: 128 bytes, aligned to 64?
-pub(crate) fn is_tensor_map(p: &Param) -> bool {
+pub fn is_tensor_map(p: &Param) -> bool {
     p.array && p.size == 128 && p.align >= 64
 }
 
 /// Is it `TensorMap`, by whatever path?
-pub(crate) fn is_tensor_map_type(ty: &TokenStream) -> bool {
+pub fn is_tensor_map_type(ty: &str) -> bool {
     problem::last_name(ty) == "TensorMap"
 }
 
 /// The parameter as PTX declares it.
-pub(crate) fn declared(p: &Param) -> String {
+pub fn declared(p: &Param) -> String {
     if p.array { "an array".to_owned() } else { format!("a `.{}`", p.ty.name()) }
 }
 

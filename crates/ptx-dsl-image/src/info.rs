@@ -1,10 +1,10 @@
 //! Facts about a kernel that the runtime needs before it runs: `item/info.rs` emits them, a module that is loaded at run time keeps them.
 //! What is the module's (target, images of variables) stays there.
 
-use crate::emit::constants::Constants;
 use crate::frames::STACK;
 use crate::kernel::Kernel;
 use crate::region::graph::{NotYet, Program};
+use crate::sites::Sites;
 use crate::stack;
 use ptx_dsl_isa::constant::registers;
 use ptx_dsl_isa::hir::{Function, Instr, Module, Stmt};
@@ -67,7 +67,7 @@ pub struct Parameter {
 }
 
 impl Info {
-    pub(crate) fn new(kernel: &Kernel<'_>, program: &Program<'_>, constants: &mut Constants<'_>) -> Self {
+    pub(crate) fn new(kernel: &Kernel<'_>, program: &Program<'_>, sites: &mut Sites<'_>) -> Self {
         let module = kernel.module;
         let f = &module.functions[kernel.entry.0 as usize];
         let parameters = f.params.iter().map(|p| Parameter {
@@ -81,7 +81,7 @@ impl Info {
         let alloca = if uses_stack { misc::STACK } else { 0 };
         let mut not_yet = program.not_yet.clone();
         for what in &mut not_yet {
-            what.site = instruction(module, what.site).map_or(0, |i| constants.site(i));
+            what.site = instruction(module, what.site).map_or(0, |i| sites.site(i));
         }
         if module.address_size == 32 {
             let (what, why) = (".address_size 32".to_owned(), "addresses of the host have 64 bits");
