@@ -199,6 +199,8 @@ pub struct Argument {
 pub enum ArgumentKind {
     /// `.reg .b64 %r`
     Register(Word),
+    /// `.reg .f32 %d<64>`: a list of registers.
+    Registers(Word),
     /// `.b32 %value`: a register or a constant.
     Value(Word),
     /// `.shared .b64 name`

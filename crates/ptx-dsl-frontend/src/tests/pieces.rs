@@ -425,3 +425,95 @@ fn errors_that_a_use_causes_are_at_the_use() {
     let found = places(&text("wrong!(%r1); wrong!(%r2);"));
     assert_eq!(found.iter().filter(|(place, ..)| place == "shraed").count(), 1, "{found:?}");
 }
+
+/// A part of a reduction, whose opcode and type its use says.
+const REDUCE: &str = ".inline reduce<OP: add | max | mul.lo, T: f32 | u32>(.reg .T %x, .T other = 0) {
+    .reg .T %y;
+    @if OP == max { mov.T %y, other; } else @if T != f32 { mov.T %y, 1; }
+    OP.T %x, %x, %y;
+}";
+
+#[test]
+fn words_stand_for_types_and_opcodes() {
+    assert_eq!(
+        printed(REDUCE, "reduce.max.u32!(%r1, 7); reduce.add.u32!(%r2); reduce.mul.lo.u32!(%r2);"),
+        "{ .reg .u32 %y; mov.u32 %y, 7; max.u32 %r1, %r1, %y; } \
+         { .reg .u32 %y; mov.u32 %y, 1; add.u32 %r2, %r2, %y; } \
+         { .reg .u32 %y; mov.u32 %y, 1; mul.lo.u32 %r2, %r2, %y; }"
+    );
+    // words go on to another piece
+    let outer = format!("{REDUCE} .inline twice<O: add | max>(.reg .u32 %x) {{ reduce.O.u32!(%x); }}");
+    assert!(printed(&outer, "twice.max!(%r1);").contains("max.u32 %r1, %r1, %y;"));
+    for (body, code, at) in [
+        ("reduce.min.u32!(%r1);", 160, "min"),
+        ("reduce.max!(%r1);", 160, "reduce"),
+        ("reduce!(%r1);", 160, "reduce"),
+        ("reduce.max.u32.x!(%r1);", 160, "x"),
+        ("reduce.max.f32!(%rd1, 0f00000000);", 160, "%rd1"),
+        ("reduce.max.u32!();", 160, ")"),
+        ("reduce.max.u32!(%r1, 1, 2);", 160, "2"),
+    ] {
+        assert_eq!(errors(REDUCE, body), [(code, at.to_owned())], "{body}");
+    }
+    for (piece, at) in [
+        (".inline f<>() { } .inline f<T>() { }", "T"),
+        (".inline f<T: f32 |>() { }", "T: f32 |"),
+        (".inline f<const N: u32>() { }", "const N: u32"),
+        (".inline f<T: f32, T: f16>() { }", "T: f16"),
+        (".inline f(.b32 a = 1, .b32 b) { }", ".b32 b"),
+        (".inline f(.reg .b32 %a = 1) { }", ".reg .b32 %a = 1"),
+        (".inline f(const N: u32 =) { }", "const N: u32 ="),
+    ] {
+        let found = errors(piece, "");
+        assert!(found.iter().any(|found| *found == (159, at.to_owned())), "{piece}: {found:?}");
+    }
+    let wrong = ".inline f<T: f32 | f64>() { @if T == f16 { ret; } }";
+    assert_eq!(errors(wrong, "f.f32!();"), [(160, "f16".to_owned())]);
+}
+
+#[test]
+fn ranges_of_registers_are_arguments() {
+    let sum = ".inline sum(.reg .u32 %s, .reg .b32 %x<N>, const N: u32) {
+        @for I in 0..N { add.u32 %s, %s, %x{I}; }
+    }";
+    assert_eq!(
+        printed(sum, "sum!(%r1, {%r2..=%r4}, 3); sum!(%r1, {%r5, %r3}, 2);"),
+        "{ add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; add.u32 %r1, %r1, %r4; } \
+         { add.u32 %r1, %r1, %r5; add.u32 %r1, %r1, %r3; }"
+    );
+    assert_eq!(printed(sum, "sum!(%r7, %r<2>, 2);"), "{ add.u32 %r7, %r7, %r0; add.u32 %r7, %r7, %r1; }");
+    // through another piece, in part and as a whole; its own `%x` is another one
+    let outer = format!(
+        "{sum} .inline halves(.reg .b32 %s, .reg .b32 %x<4>) {{
+            sum!(%s, {{%x2..=%x3}}, 2); sum!(%s, %x, 4); sum!(%s, %x<1>, 1); mov.b64 {{%s, %x1}}, 0;
+        }}
+        .inline vector(.reg .f32 %v<4>, .shared .b32 at) {{ ld.shared.v4.f32 %v, [at]; ld.shared.v2.f32 {{%v0..=%v1}}, [at]; }}"
+    );
+    let text = printed(&outer, "halves!(%r0, {%r1, %r2, %r3, %r4});");
+    assert!(text.starts_with("{ { add.u32 %r0, %r0, %r3; add.u32 %r0, %r0, %r4; } { add.u32 %r0, %r0, %r1;"), "{text}");
+    assert!(text.ends_with("{ add.u32 %r0, %r0, %r1; } mov.b64 {%r0, %r2}, 0; }"), "{text}");
+    assert_eq!(
+        printed(&outer, "vector!(%f<4>, word);"),
+        "{ ld.shared.v4.f32 {%f0, %f1, %f2, %f3}, [word]; ld.shared.v2.f32 {%f0, %f1}, [word]; }"
+    );
+    for (body, code, at) in [
+        ("sum!(%r1, {%r2..=%r4}, 4);", 160, "{%r2..=%r4}"),
+        ("sum!(%r1, %r2, 1);", 160, "%r2"),
+        ("sum!(%r1, {%r2, 4}, 2);", 160, "{%r2, 4}"),
+        ("sum!(%r1, {%f2}, 1);", 160, "%f2"),
+        ("sum!(%r1, {%r7..=%r8}, 2);", 401, "%r7"),
+        ("vector!(%f<3>, word);", 160, "%f<3>"),
+    ] {
+        assert_eq!(errors(&outer, body), [(code, at.to_owned())], "{body}");
+    }
+    let beyond = ".inline f(.reg .b32 %x<2>) { mov.u32 %x2, 1; }";
+    assert_eq!(errors(beyond, "f!({%r1, %r2});"), [(401, "%x2".to_owned())]);
+    assert_eq!(alone(beyond).iter().map(|e| e.0).collect::<Vec<_>>(), [401]);
+    for right in [
+        sum,
+        &outer,
+        ".inline f<T: f32 | b32>(.reg .T %x<N>, const N: u32 = 4) { mov.T %x0, 0f00000000; @for I in 1..N { mov.T %x{I}, %x0; } }",
+    ] {
+        assert_eq!(alone(right), [], "{right}");
+    }
+}

@@ -48,6 +48,21 @@ impl Checker {
                     _ => Err(wrong(errors::not_a(argument, "a register"))),
                 }
             }
+            ArgumentKind::Registers(ty) => {
+                let ty = self.argument_type(ty)?;
+                let OperandKind::Vector(list) = &argument.given.kind else {
+                    return Err(wrong(errors::not_a(argument, "a list of registers")));
+                };
+                let wrong = list.iter().enumerate().find_map(|(n, given)| {
+                    let name = format!("{}{n}", argument.name);
+                    let element = Argument { name, given: given.clone(), ..argument.clone() };
+                    match &given.kind {
+                        OperandKind::Expr(Expr::Name(word, _)) => self.given_register(&element, word, ty).err(),
+                        _ => Some(wrong(errors::not_a(&element, "a register"))),
+                    }
+                });
+                wrong.map_or(Ok(()), Err)
+            }
             ArgumentKind::Value(ty) => {
                 let ty = self.argument_type(ty)?;
                 match &argument.given.kind {

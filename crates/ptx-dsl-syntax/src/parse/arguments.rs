@@ -18,7 +18,9 @@ impl Parser<'_> {
             while self.is('.') {
                 dotted.push(self.dot_word()?);
             }
+            let list = self.eat('*');
             let kind = match dotted.as_slice() {
+                [_, ty] if list => ArgumentKind::Registers(ty.clone()),
                 [ty] => ArgumentKind::Value(ty.clone()),
                 [space, ty] if space.text == ".reg" => ArgumentKind::Register(ty.clone()),
                 [space, ty] => ArgumentKind::Address(space.clone(), ty.clone()),

@@ -10,15 +10,18 @@ mod comments;
 mod constants;
 mod contexts;
 mod errors;
+mod families;
 mod frame;
 mod instances;
 mod names;
+mod parameters;
 mod parts;
 mod pieces;
 pub(crate) mod registers;
 #[cfg(test)]
 mod tests;
 mod uses;
+mod words;
 
 use alone::Alone;
 use contexts::{Contexts, What};
@@ -106,6 +109,8 @@ fn run(tokens: &[Token], base: u32, alone: Option<Alone>) -> Expanded {
         depth: 0,
         spent: false,
         context: None,
+        outer: None,
+        used: 0,
         blocks: Vec::new(),
         pieces: Pieces::default(),
         frames: Vec::new(),
@@ -153,6 +158,10 @@ struct Expander<'a> {
     spent: bool,
     /// What the next tokens come from, if they are not as written.
     context: Option<u32>,
+    /// The context around the use whose arguments are read.
+    outer: Option<u32>,
+    /// How many uses of pieces there were.
+    used: usize,
     /// For each open `{`, the constants that are in scope around it.
     blocks: Vec<usize>,
     pieces: Pieces,
@@ -232,7 +241,7 @@ impl Expander<'_> {
                     at + 1
                 }
                 Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at),
-                Tok::Word(_) if let Some(open) = self.at_use(at, to) => self.piece(at, open, to),
+                Tok::Word(_) if let Some(named) = self.at_use(at, to) => self.piece(named, to),
                 Tok::Word(_) if let Some((last, end)) = self.without_bang(at, to) => {
                     self.report_without_bang(at, last);
                     end
@@ -461,10 +470,14 @@ impl Expander<'_> {
             _ => {}
         }
         let span = self.span(from, to.saturating_sub(1).max(from));
-        let mut parser = Parser::new(&self.tokens[..to], from);
+        let compared = self.compared(from, to);
+        let mut parser = match &compared {
+            Some(tokens) => Parser::new(tokens, 0),
+            None => Parser::new(&self.tokens[..to], from),
+        };
         parser.scope = std::mem::take(&mut self.scope);
         let expr = parser.constant();
-        let ended = parser.pos >= to;
+        let ended = parser.peek().is_none();
         let diagnostics = std::mem::take(&mut parser.diags);
         self.scope = std::mem::take(&mut parser.scope);
         let Ok(expr) = expr else {
@@ -545,6 +558,29 @@ impl Expander<'_> {
     }
 
     fn push(&mut self, at: usize) {
+        if self.chosen_word(at) || self.whole_family(at) {
+            return;
+        }
+        self.push_token(at);
+    }
+
+    /// Pushes the word that stands for a parameter here, if it is one.
+    fn chosen_word(&mut self, at: usize) -> bool {
+        let Some(frame) = self.frames.last().filter(|frame| !frame.words.is_empty()) else { return false };
+        let Some(parts) = self.word(at).and_then(|word| frame.word(word)).map(<[String]>::to_vec) else { return false };
+        let (id, glued) = (self.made(self.tokens[at].id), self.tokens[at].glued);
+        for (n, part) in parts.into_iter().enumerate() {
+            if n > 0 {
+                self.out.tokens.push(Token { kind: Tok::Punct('.'), id, glued: true });
+            }
+            let digit = part.starts_with(|c: char| c.is_ascii_digit());
+            let kind = if digit { Tok::Number(part) } else { Tok::Word(part) };
+            self.out.tokens.push(Token { kind, id, glued: glued || n > 0 });
+        }
+        true
+    }
+
+    fn push_token(&mut self, at: usize) {
         let source = &self.tokens[at];
         let id = self.made(source.id);
         let mut token = Token { id, ..source.clone() };

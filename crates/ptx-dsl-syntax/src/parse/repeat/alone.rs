@@ -4,9 +4,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::contexts::What;
+use super::families::Family;
 use super::frame::{Frame, Given};
 use super::names::{Own, declared};
-use super::pieces::Kind;
+use super::parameters::{Kind, Parameter};
+use super::pieces::Piece;
+use super::words::Chosen;
 use super::{Expanded, Expander};
 use crate::span::Span;
 use crate::token::{Tok, Token};
@@ -91,6 +95,18 @@ impl Expander<'_> {
         }
     }
 
+    /// Do arguments of the piece that is checked by itself decide which registers these are?
+    pub(super) fn are_uncertain(&self, registers: &[Token]) -> bool {
+        let uncertain = |word: &str| self.out.uncertain.iter().any(|own| own.covers(word).is_some());
+        self.alone.is_some() && registers.iter().filter_map(Token::word).any(uncertain)
+    }
+
+    /// Arguments decide how many registers there are of this name.
+    pub(super) fn uncertain_register(&mut self, at: usize) {
+        let name = self.word(at).unwrap_or_default().to_owned();
+        self.out.uncertain.push(Own { name, prefix: true, at });
+    }
+
     /// Where the kernel ends that begins here.
     pub(super) fn kernel_at(&self, mut at: usize, to: usize) -> Option<usize> {
         while self.is(at, '.') && matches!(self.word(at + 1), Some("visible" | "weak" | "extern")) {
@@ -105,53 +121,42 @@ impl Expander<'_> {
         }
     }
 
-    /// A kernel with the body of the piece: its parameters are what could be given.
+    /// Kernels with the body of the piece, one for each combination of words.
     pub(super) fn by_itself(&mut self, index: usize) {
         let piece = Rc::clone(&self.pieces.all[index]);
-        let id = self.tokens[piece.at].id;
-        let text = |out: &mut Vec<Token>, text: &str| {
-            let glued = !text.contains([' ', '{', '}', ';']);
-            for (n, word) in text.split(' ').filter(|word| !word.is_empty()).enumerate() {
-                let kind = match word.strip_prefix('.') {
-                    Some(word) => {
-                        out.push(Token { kind: Tok::Punct('.'), id, glued: false });
-                        Tok::Word(word.to_owned())
-                    }
-                    None if word.len() == 1 => Tok::Punct(word.chars().next().unwrap_or(';')),
-                    None => Tok::Word(word.to_owned()),
-                };
-                let dotted = word.starts_with('.');
-                out.push(Token { kind, id, glued: dotted || glued && n > 0 });
+        let outer = self.context;
+        for (n, words) in Self::combinations(&piece).into_iter().enumerate() {
+            if !words.is_empty() {
+                let shown: Vec<String> =
+                    words.iter().map(|(name, word)| format!("{name} = {}", word.join("."))).collect();
+                self.context = Some(self.out.contexts.open(outer, What::Iteration(shown.join(", "))));
             }
-        };
-        text(&mut self.out.tokens, &format!(".visible .entry __alone_{index} ( ) {{"));
+            if self.is_too_long(piece.at, piece.body.len()) {
+                break;
+            }
+            self.kernel_of(&piece, (index, n), words);
+            self.context = outer;
+        }
+    }
+
+    /// A kernel with the body of the piece: its parameters are what could be given.
+    fn kernel_of(&mut self, piece: &Piece, (index, number): (usize, usize), words: Chosen) {
+        let id = self.made(self.tokens[piece.at].id);
+        text(&mut self.out.tokens, id, &format!(".visible .entry __alone_{index}_{number} ( ) {{"));
         let begin = self.out.tokens.len();
         let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), self.scope.open());
+        frame.words = words;
         let scope = self.scope.open();
         for p in &piece.parameters {
-            let tokens = &self.tokens[p.tokens.clone()];
-            match p.kind {
-                Kind::Operand => {
-                    let global = matches!(&tokens[1].kind, Tok::Word(space) if space == "global" || space == "const");
-                    let space = tokens.len() > 3;
-                    if !space || global {
-                        text(&mut self.out.tokens, ".reg");
-                    }
-                    if global {
-                        text(&mut self.out.tokens, ".b64");
-                    }
-                    let from = if global { tokens.len() - 1 } else { 0 };
-                    self.out.tokens.extend_from_slice(&tokens[from..]);
-                    text(&mut self.out.tokens, ";");
-                }
-                Kind::Constant(ty) => {
-                    let given = self.given(p.tokens.start + 1, ty);
-                    frame.arguments.insert(p.name.clone(), given);
-                }
-                Kind::Label | Kind::Name => {}
+            if let Kind::Constant(ty) = p.kind {
+                let given = self.given(p.tokens.start + 1, ty);
+                frame.arguments.insert(p.name.clone(), given);
             }
         }
         self.frames.push(frame);
+        for p in &piece.parameters {
+            self.declare_parameter_of(p, id);
+        }
         self.all(piece.body.start, piece.body.end);
         self.frames.pop();
         self.scope.close(scope);
@@ -172,9 +177,66 @@ impl Expander<'_> {
         for p in piece.parameters.iter().filter(|p| p.kind == Kind::Label) {
             let name = self.tokens[p.tokens.end - 1].clone();
             self.out.tokens.push(name);
-            text(&mut self.out.tokens, ":");
+            text(&mut self.out.tokens, id, ":");
         }
-        text(&mut self.out.tokens, "ret ; }");
+        text(&mut self.out.tokens, id, "ret ; }");
+    }
+
+    /// Declares registers and variables that could be given.
+    fn declare_parameter_of(&mut self, p: &Parameter, id: u32) {
+        let tokens = p.tokens.clone();
+        match p.kind {
+            Kind::Operand => {
+                let global = matches!(self.word(tokens.start + 1), Some("global" | "const"));
+                let space = tokens.len() > 3;
+                if !space || global {
+                    text(&mut self.out.tokens, id, ".reg");
+                }
+                if global {
+                    text(&mut self.out.tokens, id, ".b64");
+                }
+                let from = if global { tokens.end - 1 } else { tokens.start };
+                (from..tokens.end).for_each(|at| self.push_declared(at));
+                text(&mut self.out.tokens, id, ";");
+            }
+            Kind::Registers(from, to) => {
+                (tokens.start..from).for_each(|at| self.push_declared(at));
+                (from..tokens.end).for_each(|at| self.push(at));
+                text(&mut self.out.tokens, id, ";");
+                let known =
+                    !self.depends_on_arguments(from, to) && !self.tokens[from..to].iter().any(|t| t.word().is_some());
+                let length =
+                    if known { self.small_value(from, to, "the number of registers of a parameter") } else { None };
+                let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+                if self.is_too_long(from, length) {
+                    return;
+                }
+                let register = |n| Token { kind: Tok::Word(format!("{}{n}", p.name)), id, glued: false };
+                let given = (0..length).map(register).collect();
+                let (name, mark, span) = (p.name.clone(), String::new(), Span::token(id));
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.families.push(Family { name, mark, given, span, exact: true });
+                }
+            }
+            Kind::Constant(_) | Kind::Label | Kind::Name => {}
+        }
+    }
+}
+
+/// Writes PTX whose tokens have this number.
+fn text(out: &mut Vec<Token>, id: u32, text: &str) {
+    let glued = !text.contains([' ', '{', '}', ';']);
+    for (n, word) in text.split(' ').filter(|word| !word.is_empty()).enumerate() {
+        let kind = match word.strip_prefix('.') {
+            Some(word) => {
+                out.push(Token { kind: Tok::Punct('.'), id, glued: false });
+                Tok::Word(word.to_owned())
+            }
+            None if word.len() == 1 => Tok::Punct(word.chars().next().unwrap_or(';')),
+            None => Tok::Word(word.to_owned()),
+        };
+        let dotted = word.starts_with('.');
+        out.push(Token { kind, id, glued: dotted || glued && n > 0 });
     }
 }
 

@@ -139,9 +139,40 @@ pub(super) fn bad_parameter(span: Span, layout: bool) -> Diagnostic {
         false => definition(
             span,
             "a parameter of a piece is a register, a value, an address, a constant integer or a label",
-            "write `.reg .b32 %r`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
+            "write `.reg .b32 %r`, `.reg .b32 %r<4>`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
         ),
     }
+}
+
+pub(super) fn bad_default(span: Span, name: &str) -> Diagnostic {
+    definition(
+        span,
+        format!("`{name}` cannot have this default value"),
+        "a constant has one, `const N: u32 = 4`, and so has a value, `.b32 parity = 0`",
+    )
+}
+
+pub(super) fn default_before(span: Span, name: &str, before: Span) -> Diagnostic {
+    definition(
+        span,
+        format!("`{name}` has no default value, but the parameter before it has one"),
+        "put parameters with default values last",
+    )
+    .label(before, "a use can leave out this one")
+}
+
+pub(super) fn bad_words(span: Span) -> Diagnostic {
+    definition(
+        span,
+        "a piece lists the words that can stand for a name: types, qualifiers or opcodes",
+        "write `<OP: add | max, T: f32 | s32>`; constants are parameters in the parentheses",
+    )
+}
+
+pub(super) fn no_such_register(span: Span, name: &str, family: &str, length: usize) -> Diagnostic {
+    let message = format!("`{name}` is not one of the {length} registers of the parameter `{family}`");
+    Diagnostic::error(code::UNDECLARED, span, message)
+        .help(format!("name one of `{family}0` to `{family}{}`", length.saturating_sub(1)))
 }
 
 pub(super) fn parameter_twice(span: Span, name: &str, first: Span) -> Diagnostic {
@@ -234,17 +265,51 @@ pub(super) fn outside(span: Span, name: &str) -> Diagnostic {
     of_use(span, format!("`{name}` is code, and belongs in the body of a function"), "move it into a body")
 }
 
+/// `counts`: how many arguments there are, and how many there may be.
 pub(super) fn wrong_count(
     span: Span,
     name: &str,
-    given: usize,
-    (wanted, parameters): (usize, &str),
+    (given, wanted): (usize, std::ops::RangeInclusive<usize>),
+    parameters: &str,
     declared: Span,
 ) -> Diagnostic {
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    let message = format!("`{name}` takes {wanted} argument{}, and this use gives {given}", plural(wanted));
+    let (least, most) = wanted.into_inner();
+    let plural = if most == 1 { "" } else { "s" };
+    let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let message = format!("`{name}` takes {count} argument{plural}, and this use gives {given}");
     of_use(span, message, format!("write `{name}!(...)` with `{parameters}`"))
         .label(declared, format!("`{name}` is defined here"))
+}
+
+pub(super) fn other_word(span: Span, word: &str, name: &str, listed: &str, declared: Span) -> Diagnostic {
+    of_use(span, format!("`{word}` is not one of the words for `{name}`"), format!("write one of {listed}"))
+        .label(declared, format!("`{name}` is declared here"))
+}
+
+pub(super) fn no_word(span: Span, piece: &str, name: &str, listed: &str, declared: Span) -> Diagnostic {
+    of_use(
+        span,
+        format!("this use of `{piece}` has no word for `{name}`"),
+        format!("write one of {listed} after a dot, before the `!`"),
+    )
+    .label(declared, format!("`{name}` is declared here"))
+}
+
+pub(super) fn one_word_more(span: Span, word: &str, piece: &str, declared: Span) -> Diagnostic {
+    of_use(span, format!("`{piece}` takes no word `{word}`"), "remove it")
+        .label(declared, format!("`{piece}` is defined here"))
+}
+
+pub(super) fn no_registers(span: Span, parameter: &str, declared: Span) -> Diagnostic {
+    let message = format!("the argument `{parameter}` is a list of registers");
+    let help = "write `{%d0..=%d31}`, or `%d<32>` for the first registers of `.reg .f32 %d<64>`";
+    declared_here(of_use(span, message, help), parameter, declared)
+}
+
+pub(super) fn wrong_length(span: Span, parameter: &str, wanted: i64, given: usize, declared: Span) -> Diagnostic {
+    let plural = if wanted == 1 { "" } else { "s" };
+    let message = format!("the argument `{parameter}` is {wanted} register{plural}, and this use gives {given}");
+    declared_here(of_use(span, message, format!("give {wanted} register{plural}")), parameter, declared)
 }
 
 /// Where the parameter of an argument is declared.

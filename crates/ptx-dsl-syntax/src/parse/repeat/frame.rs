@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::families::Family;
 use super::names::Own;
+use super::words::Chosen;
 use crate::span::Span;
 use crate::token::Token;
 
@@ -19,6 +21,10 @@ pub(super) struct Frame {
     pub(super) constants: usize,
     /// By parameter.
     pub(super) arguments: HashMap<String, Given>,
+    /// The words that stand for parameters.
+    pub(super) words: Chosen,
+    /// The ranges of registers that are given.
+    pub(super) families: Vec<Family>,
     /// Names of the piece that an argument has too.
     pub(super) renamed: Vec<(Own, String)>,
 }
@@ -41,12 +47,29 @@ pub(super) enum Stands<'a> {
 
 impl Frame {
     pub(super) fn new(piece: usize, part: Option<String>, variables: usize, constants: usize) -> Self {
-        Frame { piece, part, variables, constants, arguments: HashMap::new(), renamed: Vec::new() }
+        let (arguments, renamed) = (HashMap::new(), Vec::new());
+        Frame { piece, part, variables, constants, arguments, words: Vec::new(), families: Vec::new(), renamed }
+    }
+
+    /// The word that stands for this parameter, in parts.
+    pub(super) fn word(&self, name: &str) -> Option<&[String]> {
+        self.words.iter().find(|(known, _)| known == name).map(|(_, word)| word.as_slice())
+    }
+
+    /// What a register of the piece is called in this use.
+    pub(super) fn name_of(&self, word: &str) -> String {
+        match self.stands_for(word) {
+            Stands::Renamed(name) => name,
+            Stands::Itself | Stands::Argument(_) => word.to_owned(),
+        }
     }
 
     pub(super) fn stands_for(&self, word: &str) -> Stands<'_> {
         if let Some(given) = self.arguments.get(word) {
             return Stands::Argument(given);
+        }
+        if let Some(mark) = self.families.iter().find_map(|family| family.stands_for(word)) {
+            return Stands::Renamed(mark);
         }
         let renamed = self.renamed.iter().find_map(|(own, name)| Some(format!("{name}{}", own.covers(word)?)));
         renamed.map_or(Stands::Itself, Stands::Renamed)

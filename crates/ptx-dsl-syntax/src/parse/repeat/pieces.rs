@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::names::{Own, declared};
+use super::parameters::{Kind, Parameter};
 use super::parts::Part;
+use super::words::Words;
 use super::{Expander, begins_piece, errors};
-use crate::parse::SPACES;
 use crate::token::Tok;
-use ptx_dsl_isa::constant::{Kind as Number, RustType};
 
 /// All pieces of a module.
 #[derive(Default)]
@@ -38,6 +38,8 @@ pub(super) struct Piece {
     pub(super) part: Option<String>,
     /// `.layout`
     pub(super) layout: bool,
+    /// The words that it is given before the arguments: `<OP: add | max, T: f32 | s32>`.
+    pub(super) words: Vec<Words>,
     pub(super) parameters: Vec<Parameter>,
     /// What it declares.
     pub(super) own: Vec<Own>,
@@ -45,28 +47,6 @@ pub(super) struct Piece {
     pub(super) body: Range<usize>,
     /// The token of its name.
     pub(super) at: usize,
-}
-
-/// A parameter of a piece.
-#[derive(Debug)]
-pub(super) struct Parameter {
-    pub(super) kind: Kind,
-    pub(super) name: String,
-    /// All of it.
-    pub(super) tokens: Range<usize>,
-}
-
-/// What can be an argument.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
-    /// `.reg .b64 %bar`, `.b32 %parity`, `.shared .b64 full`: a register, a register or a constant, an address.
-    Operand,
-    /// `label done`
-    Label,
-    /// `const N: u32`
-    Constant(RustType),
-    /// Of a layout: the name of a variable that it declares.
-    Name,
 }
 
 impl Expander<'_> {
@@ -160,19 +140,26 @@ impl Expander<'_> {
             return (None, end);
         };
         let end = close + 1;
-        let (Some(name), true) = (self.word(at + 2), self.is(at + 3, '(')) else {
+        let listed = self.word_list(at + 3, open).filter(|_| !layout);
+        let first = listed.map_or(at + 3, |close| close + 1);
+        let (Some(name), true) = (self.word(at + 2), self.is(first, '(')) else {
             self.fail(errors::no_piece(self.span(at, at + 1), layout));
             return (None, end);
         };
         let name = part.map_or(name.to_owned(), |part| format!("{part}::{name}"));
-        let list = self.parenthesis(at + 3).filter(|list| list + 1 == open);
+        let list = self.parenthesis(first).filter(|list| list + 1 == open);
         let Some(list) = list else {
             self.fail(errors::no_piece(self.span(at, at + 1), layout));
             return (None, end);
         };
+        let words = listed.map(|close| self.words(at + 4, close)).unwrap_or_default();
         let mut parameters: Vec<Parameter> = Vec::new();
-        for tokens in self.split(at + 4, list) {
+        for tokens in self.split(first + 1, list) {
             let Some(parameter) = self.parameter(tokens.clone(), layout) else { continue };
+            if let (None, Some(before)) = (&parameter.default, parameters.last().filter(|p| p.default.is_some())) {
+                let before = self.span(before.tokens.start, before.tokens.end - 1);
+                self.fail(errors::default_before(self.span(tokens.start, tokens.end - 1), &parameter.name, before));
+            }
             match parameters.iter().find(|other| other.name == parameter.name) {
                 Some(first) => {
                     let first = self.span(first.tokens.start, first.tokens.end - 1);
@@ -192,34 +179,7 @@ impl Expander<'_> {
             own.clear();
         }
         let part = part.map(str::to_owned);
-        (Some(Piece { name, part, layout, parameters, own, body: open + 1..close, at: at + 2 }), end)
-    }
-
-    /// A parameter of a definition.
-    fn parameter(&mut self, tokens: Range<usize>, layout: bool) -> Option<Parameter> {
-        let from = tokens.start;
-        let kinds: Vec<&Tok> = self.tokens[tokens.clone()].iter().map(|token| &token.kind).collect();
-        let found = match kinds.as_slice() {
-            [Tok::Word(name)] if layout => Some((Kind::Name, name)),
-            [Tok::Word(keyword), Tok::Word(name), Tok::Punct(':'), Tok::Word(ty)] if keyword == "const" => {
-                let ty = RustType::from_name(ty).filter(|ty| ty.kind() == Number::Int);
-                ty.map(|ty| (Kind::Constant(ty), name))
-            }
-            [Tok::Word(keyword), Tok::Word(name)] if keyword == "label" && !layout => Some((Kind::Label, name)),
-            [Tok::Punct('.'), Tok::Word(space), Tok::Punct('.'), Tok::Word(_), Tok::Word(name)]
-                if SPACES.contains(&space.as_str()) && !layout =>
-            {
-                Some((Kind::Operand, name))
-            }
-            [Tok::Punct('.'), Tok::Word(_), Tok::Word(name)] if !layout => Some((Kind::Operand, name)),
-            _ => None,
-        };
-        let parameter = found.map(|(kind, name)| Parameter { kind, name: name.clone(), tokens: tokens.clone() });
-        if parameter.is_none() {
-            let span = self.span(from, tokens.end.max(from + 1) - 1);
-            self.fail(errors::bad_parameter(span, layout));
-        }
-        parameter
+        (Some(Piece { name, part, layout, words, parameters, own, body: open + 1..close, at: at + 2 }), end)
     }
 
     /// Where the parenthesis closes that opens here.

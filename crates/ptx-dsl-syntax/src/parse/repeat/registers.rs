@@ -1,5 +1,6 @@
 //! Ranges of registers in a list: `{%d0..=%d31}`.
 
+use super::families::unmarked;
 use super::{Expander, errors};
 use crate::token::{Tok, Token};
 
@@ -44,12 +45,12 @@ impl Expander<'_> {
         let (stem, mut low, mut high) = match (numbered(&from), numbered(&last)) {
             (Some((stem, low)), Some((other, high))) if stem == other => (stem, low, high),
             (Some((stem, low)), Some((_, high))) => {
-                self.fail(errors::register_range(span, stem, low.min(high), low.max(high)));
+                self.fail(errors::register_range(span, &unmarked(stem), low.min(high), low.max(high)));
                 self.out.tokens.insert(first + 1, comma);
                 return at;
             }
             _ => {
-                self.fail(errors::no_number(span, &from, &last));
+                self.fail(errors::no_number(span, &unmarked(&from), &unmarked(&last)));
                 self.out.tokens.insert(first + 1, comma);
                 return at;
             }
@@ -57,7 +58,7 @@ impl Expander<'_> {
         if !included || low > high {
             // as in Rust, `..` leaves out the last one
             (low, high) = (low.min(high), low.max(high) - u32::from(!included && low < high));
-            self.fail(errors::register_range(span, stem, low, high));
+            self.fail(errors::register_range(span, &unmarked(stem), low, high));
         }
         self.out.tokens.truncate(first);
         if self.is_too_long(dots, (high - low) as usize * 2) {

@@ -5,8 +5,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::contexts::What;
+use super::families::Family;
 use super::frame::{Frame, Given};
-use super::pieces::{Kind, Parameter, Piece};
+use super::parameters::{Kind, Parameter};
+use super::pieces::Piece;
+use super::words::Chosen;
 use super::{Expander, MAX_DEPTH, errors};
 use crate::ast::Expr;
 use crate::parse::arguments::ARGUMENTS;
@@ -16,16 +19,44 @@ use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
 
-/// As they are written, and as tokens of the place around the use.
-type Arguments = (Vec<Range<usize>>, Vec<Vec<Token>>);
+/// An argument as it is written, and as tokens of the place around the use. Both are empty if it has the default value.
+#[derive(Debug)]
+struct Written {
+    source: Range<usize>,
+    tokens: Vec<Token>,
+}
+
+impl Written {
+    fn span(&self) -> Option<Span> {
+        Some(self.tokens.first()?.span().to(self.tokens.last()?.span()))
+    }
+}
+
+/// `ring::wait!(`, `reduce.max.f32!(`
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At {
+    /// The first token of the path.
+    first: usize,
+    /// The name.
+    name: usize,
+    /// The `!`.
+    bang: usize,
+}
 
 impl Expander<'_> {
-    /// `wait!(` or `ring::wait!(`: the parenthesis.
-    pub(super) fn at_use(&self, at: usize, to: usize) -> Option<usize> {
+    /// `wait!(`, `ring::wait!(` or `reduce.max.f32!(`.
+    pub(super) fn at_use(&self, at: usize, to: usize) -> Option<At> {
         let path = self.is(at + 1, ':') && self.is(at + 2, ':') && self.word(at + 3).is_some();
-        let bang = if path { at + 4 } else { at + 1 };
+        let name = if path { at + 3 } else { at };
+        let mut bang = name + 1;
+        while self.is(bang, '.')
+            && matches!(self.tokens.get(bang + 1).map(|t| &t.kind), Some(Tok::Word(_) | Tok::Number(_)))
+        {
+            bang += 2;
+        }
         let begins = at == 0 || !self.is(at - 1, '.');
-        (begins && bang + 1 < to && self.is(bang, '!') && self.is(bang + 1, '(')).then_some(bang + 1)
+        let found = begins && bang + 1 < to && self.is(bang, '!') && self.is(bang + 1, '(');
+        found.then_some(At { first: at, name, bang })
     }
 
     /// `wait(` or `ring::wait(` as a statement, which lacks the `!`: where its name and where the statement ends.
@@ -62,7 +93,8 @@ impl Expander<'_> {
     }
 
     /// Expands a use; returns where it ends.
-    pub(super) fn piece(&mut self, at: usize, open: usize, to: usize) -> usize {
+    pub(super) fn piece(&mut self, named: At, to: usize) -> usize {
+        let (at, open) = (named.first, named.bang + 1);
         let Some(close) = self.parenthesis(open).filter(|close| *close < to) else {
             self.fail(errors::unclosed_use(self.span(open, open)));
             return (open..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1);
@@ -73,9 +105,9 @@ impl Expander<'_> {
             self.fail(errors::no_semicolon(self.span(close, close)));
             close + 1
         };
-        let Some(index) = self.find(at, open) else { return end };
+        let Some(index) = self.find(at, named.name) else { return end };
         let piece = Rc::clone(&self.pieces.all[index]);
-        let span = self.span(at, open - 2);
+        let span = self.span(at, named.name);
         if let Some(from) = self.guard(at) {
             let predicate = self.word(at - 1).filter(|_| !piece.layout).map(|word| (word, at - from == 3));
             let d = errors::guarded(self.span(from, at - 1), &piece.name, predicate);
@@ -94,23 +126,24 @@ impl Expander<'_> {
         if self.is_too_long(at, size) {
             return end;
         }
-        let Some((sources, arguments)) = self.arguments(&piece, open, close) else { return end };
+        let Some(chosen) = self.chosen(&piece, named.name, named.bang) else { return end };
+        let Some(arguments) = self.arguments(&piece, open, close) else { return end };
         self.depth += 1;
-        self.expand_use(index, &piece, (sources, arguments), at..open - 1);
+        self.expand_use((index, &piece), arguments, chosen, at..open - 1);
         self.depth -= 1;
         end
     }
 
     /// The piece that these tokens name. A piece of the same part needs no path.
-    fn find(&mut self, at: usize, open: usize) -> Option<usize> {
-        let found = self.lookup(at, open - 2);
+    fn find(&mut self, at: usize, end: usize) -> Option<usize> {
+        let found = self.lookup(at, end);
         if found.is_none() {
-            let (path, last) = (self.word(at).unwrap_or_default(), self.word(open - 2).unwrap_or_default());
-            let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
-            let end = format!("::{last}");
+            let (path, last) = (self.word(at).unwrap_or_default(), self.word(end).unwrap_or_default());
+            let name = if end == at { last.to_owned() } else { format!("{path}::{last}") };
+            let tail = format!("::{last}");
             let names: Vec<&str> = self.pieces.all.iter().map(|piece| piece.name.as_str()).collect();
-            let same = names.iter().copied().find(|known| *known == last || known.ends_with(&end));
-            let d = errors::unknown_piece(self.span(at, open - 2), &name, same, nearest(&name, &names));
+            let same = names.iter().copied().find(|known| *known == last || known.ends_with(&tail));
+            let d = errors::unknown_piece(self.span(at, end), &name, same, nearest(&name, &names));
             self.fail(d);
         }
         found
@@ -125,36 +158,40 @@ impl Expander<'_> {
         inner.or_else(|| self.pieces.named.get(name).filter(|_| last == at)).copied()
     }
 
-    /// The arguments of a use, as they are written, and as tokens of the place around it.
-    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<Arguments> {
+    /// The arguments of a use, one for each parameter.
+    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<Vec<Written>> {
         let given = self.split(open + 1, close);
-        if given.len() != piece.parameters.len() || given.iter().any(Range::is_empty) {
+        let least = piece.parameters.iter().filter(|p| p.default.is_none()).count();
+        if !(least..=piece.parameters.len()).contains(&given.len()) || given.iter().any(Range::is_empty) {
             let at = match given.get(piece.parameters.len()) {
                 Some(more) if !more.is_empty() => self.span(more.start, more.end - 1),
                 _ => self.span(close, close),
             };
             let wanted: Vec<String> = piece.parameters.iter().map(|p| self.written(p)).collect();
             let name = self.span(piece.at, piece.at);
-            self.fail(errors::wrong_count(at, &piece.name, given.len(), (wanted.len(), &wanted.join(", ")), name));
+            let counts = (given.len(), least..=wanted.len());
+            self.fail(errors::wrong_count(at, &piece.name, counts, &wanted.join(", "), name));
             return None;
         }
         let mut all = Vec::new();
-        for (tokens, p) in given.iter().zip(&piece.parameters) {
-            let argument = self.expanded(tokens.clone());
-            if argument.is_empty() {
+        for (source, p) in given.into_iter().zip(&piece.parameters) {
+            let tokens = self.expanded(source.clone());
+            if tokens.is_empty() {
                 let declared = self.span(p.tokens.start, p.tokens.end - 1);
-                self.fail(errors::nothing_given(self.span(tokens.start, tokens.end - 1), &p.name, declared));
+                self.fail(errors::nothing_given(self.span(source.start, source.end - 1), &p.name, declared));
                 return None;
             }
-            all.push(argument);
+            all.push(Written { source, tokens });
         }
-        Some((given, all))
+        all.resize_with(piece.parameters.len(), || Written { source: 0..0, tokens: Vec::new() });
+        Some(all)
     }
 
     /// A parameter as it is declared.
     fn written(&self, p: &Parameter) -> String {
         let mut out = String::new();
-        for token in &self.tokens[p.tokens.clone()] {
+        let end = p.default.as_ref().map_or(p.tokens.end, |default| default.end);
+        for token in &self.tokens[p.tokens.start..end] {
             if !out.is_empty() && !token.glued {
                 out.push(' ');
             }
@@ -173,25 +210,33 @@ impl Expander<'_> {
         std::mem::replace(&mut self.out.tokens, out)
     }
 
-    fn expand_use(&mut self, index: usize, piece: &Piece, (sources, mut given): Arguments, at: Range<usize>) {
+    fn expand_use(
+        &mut self,
+        (index, piece): (usize, &Piece),
+        mut given: Vec<Written>,
+        chosen: Chosen,
+        at: Range<usize>,
+    ) {
         let constants = match self.frames.first() {
             Some(frame) => frame.constants,
             None => self.blocks.first().copied().unwrap_or(self.scope.open()),
         };
-        let spans: Vec<Span> =
-            given.iter().map(|tokens| tokens[0].span().to(tokens[tokens.len() - 1].span())).collect();
+        let spans: Vec<Option<Span>> = given.iter().map(Written::span).collect();
         let mut values = Vec::new();
-        for ((p, source), tokens) in piece.parameters.iter().zip(sources).zip(&mut given) {
+        for (p, written) in piece.parameters.iter().zip(&mut given).filter(|(_, written)| !written.tokens.is_empty()) {
             let value = match p.kind {
-                Kind::Constant(ty) => self.constant(source, tokens, ty, p),
-                Kind::Label | Kind::Name => self.plain_name(tokens, p),
+                Kind::Constant(ty) => self.constant(written.source.clone(), &mut written.tokens, ty, p),
+                Kind::Label | Kind::Name => self.plain_name(&written.tokens, p),
                 Kind::Operand => Some(None),
+                Kind::Registers(..) => self.list_of_registers(written, p),
             };
             let Some(value) = value else { return };
             values.extend(value.map(|e| (p.name.as_str(), e)));
         }
         let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), constants);
-        let words: Vec<String> = given.iter().flatten().filter_map(Token::word).map(str::to_owned).collect();
+        frame.words = chosen;
+        let words: Vec<String> =
+            given.iter().flat_map(|written| &written.tokens).filter_map(Token::word).map(str::to_owned).collect();
         for own in &piece.own {
             if let Some(name) = own.renamed(&words, &piece.own) {
                 frame.renamed.push((own.clone(), name));
@@ -199,14 +244,9 @@ impl Expander<'_> {
         }
         let name = Token { id: self.made(self.tokens[at.start].id), ..self.tokens[at.start].clone() };
         let span = self.tokens[at.start].span().to(self.tokens[at.end - 1].span());
-        let outer = self.context;
+        let (outer, before) = (self.context, self.out.tokens.len());
+        let around_use = std::mem::replace(&mut self.outer, outer);
         self.context = Some(self.out.contexts.open(outer, What::Use(piece.name.clone(), span)));
-        if !piece.layout {
-            self.open_block(piece, &given, &name);
-        }
-        for ((p, tokens), span) in piece.parameters.iter().zip(given).zip(spans) {
-            frame.arguments.insert(p.name.clone(), Given { tokens, span });
-        }
         let hidden = self.scope.hide(constants);
         for (name, value) in values {
             self.scope.set_expression(name, &value);
@@ -214,38 +254,139 @@ impl Expander<'_> {
         let blocks = std::mem::take(&mut self.blocks);
         let around = self.body.take();
         self.frames.push(frame);
-        self.all(piece.body.start, piece.body.end);
-        self.frames.pop();
+        if self.give(piece, given, &spans, name.id) {
+            self.all(piece.body.start, piece.body.end);
+            if !piece.layout {
+                self.punctuation('}', name.id);
+            }
+        } else {
+            self.out.tokens.truncate(before);
+        }
+        let families = self.frames.pop().map(|frame| frame.families).unwrap_or_default();
+        families.iter().for_each(|family| self.replace_marks(before, family));
         (self.blocks, self.body) = (blocks, around);
         self.scope.close(constants);
         self.scope.restore(hidden);
-        if !piece.layout {
-            self.punctuation('}', name.id);
-        }
-        self.context = outer;
+        (self.context, self.outer) = (outer, around_use);
     }
 
-    /// `{`, and the arguments for the checker: a pair of parentheses for each, with the declaration of its parameter.
-    fn open_block(&mut self, piece: &Piece, given: &[Vec<Token>], name: &Token) {
-        self.punctuation('{', name.id);
-        let operands =
-            || piece.parameters.iter().zip(given).filter(|(p, _)| matches!(p.kind, Kind::Operand | Kind::Label));
+    /// Gives the arguments to the piece whose frame is the last one, and begins its block. Returns whether all have their lengths and
+    /// default values.
+    fn give(&mut self, piece: &Piece, mut given: Vec<Written>, spans: &[Option<Span>], id: u32) -> bool {
+        for (p, written) in piece.parameters.iter().zip(&mut given) {
+            if let Some(default) = p.default.clone().filter(|_| written.tokens.is_empty())
+                && !self.default_value(p, default, written)
+            {
+                return false;
+            }
+        }
+        self.used += 1;
+        let number = self.used;
+        for ((p, written), span) in piece.parameters.iter().zip(&given).zip(spans) {
+            let Kind::Registers(from, to) = p.kind else { continue };
+            let span = span.unwrap_or_default();
+            if !self.has_length(p, (from, to), &written.tokens, span) {
+                return false;
+            }
+        }
+        if !piece.layout {
+            self.open_block(piece, &given, id);
+        }
+        for ((p, Written { tokens, .. }), span) in piece.parameters.iter().zip(given).zip(spans) {
+            let span = span.or_else(|| tokens.first().map(Token::span)).unwrap_or_default();
+            let exact = match p.kind {
+                Kind::Registers(from, to) => !self.depends_on_arguments(from, to) && !self.are_uncertain(&tokens),
+                _ => true,
+            };
+            let Some(frame) = self.frames.last_mut() else { return false };
+            if let Kind::Registers(..) = p.kind {
+                frame.families.push(Family::of_use(&p.name, number, (tokens, exact), span));
+            } else {
+                frame.arguments.insert(p.name.clone(), Given { tokens, span });
+            }
+        }
+        true
+    }
+
+    /// The default value of a parameter, in the scope of the piece.
+    fn default_value(&mut self, p: &Parameter, default: Range<usize>, written: &mut Written) -> bool {
+        written.tokens = self.expanded(default.clone());
+        written.source = default;
+        let Kind::Constant(ty) = p.kind else { return !written.tokens.is_empty() };
+        if written.tokens.is_empty() {
+            return false;
+        }
+        match self.constant(written.source.clone(), &mut written.tokens, ty, p) {
+            Some(Some(value)) => self.scope.set_expression(&p.name, &value),
+            Some(None) => {}
+            None => return false,
+        }
+        true
+    }
+
+    /// An argument that is a list of registers. Only these stay of its tokens.
+    fn list_of_registers(&mut self, written: &mut Written, p: &Parameter) -> Option<Option<Expr>> {
+        let errors = self.out.diagnostics.len();
+        match self.given_registers(written.source.clone(), &written.tokens) {
+            Some(registers) if !registers.is_empty() => {
+                written.tokens = registers;
+                Some(None)
+            }
+            _ => {
+                let declared = self.span(p.tokens.start, p.tokens.end - 1);
+                if self.out.diagnostics.len() == errors {
+                    self.fail(errors::no_registers(written.span()?, &p.name, declared));
+                }
+                None
+            }
+        }
+    }
+
+    /// `{`, and the arguments for the checker: a pair of parentheses for each, with the declaration of its parameter. A `*` stands
+    /// before the name of a range of registers.
+    fn open_block(&mut self, piece: &Piece, given: &[Written], id: u32) {
+        self.punctuation('{', id);
+        let checked = |p: &Parameter| matches!(p.kind, Kind::Operand | Kind::Registers(..) | Kind::Label);
+        let operands = || piece.parameters.iter().zip(given).filter(|(p, _)| checked(p));
         if operands().next().is_none() {
             return;
         }
-        let named = |text: &str| Token { kind: Tok::Word(text.to_owned()), id: name.id, glued: false };
+        let named = |text: &str| Token { kind: Tok::Word(text.to_owned()), id, glued: false };
         self.out.tokens.extend([named(ARGUMENTS), named(&piece.name)]);
-        for (p, tokens) in operands() {
-            self.punctuation('(', name.id);
-            for at in p.tokens.clone() {
-                let id = self.made(self.tokens[at].id);
-                self.out.tokens.push(Token { id, ..self.tokens[at].clone() });
+        for (p, written) in operands() {
+            self.punctuation('(', id);
+            let list = matches!(p.kind, Kind::Registers(..));
+            let end = if let Kind::Registers(from, _) = p.kind { from - 1 } else { p.tokens.end };
+            for at in p.tokens.start..end {
+                if at + 1 == end && list {
+                    self.punctuation('*', id);
+                }
+                self.push_declared(at);
             }
-            self.punctuation('=', name.id);
-            self.out.tokens.extend_from_slice(tokens);
-            self.punctuation(')', name.id);
+            self.punctuation('=', id);
+            if list {
+                self.punctuation('{', id);
+            }
+            for (n, token) in written.tokens.iter().enumerate() {
+                if list && n > 0 {
+                    self.punctuation(',', id);
+                }
+                self.out.tokens.push(token.clone());
+            }
+            if list {
+                self.punctuation('}', id);
+            }
+            self.punctuation(')', id);
         }
-        self.punctuation(';', name.id);
+        self.punctuation(';', id);
+    }
+
+    /// A token of the declaration of a parameter, in which words may stand for types.
+    pub(super) fn push_declared(&mut self, at: usize) {
+        if !self.chosen_word(at) {
+            let id = self.made(self.tokens[at].id);
+            self.out.tokens.push(Token { id, ..self.tokens[at].clone() });
+        }
     }
 
     fn punctuation(&mut self, c: char, id: u32) {
