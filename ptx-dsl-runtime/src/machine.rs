@@ -44,6 +44,7 @@ mod tensor_memory;
 #[cfg(test)]
 mod tests;
 mod tx_log;
+pub(crate) mod undefined;
 mod vector_access;
 mod wait_graph;
 mod wake;

@@ -20,6 +20,8 @@ pub(crate) struct Findings {
     pub origins: Origins,
     /// Has the monitor been told of one?
     pub has_stored: bool,
+    /// Does the current operation read undefined bytes of shared memory?
+    pub in_operand: bool,
 }
 
 /// An access to bytes whose values nothing has written.
@@ -29,9 +31,9 @@ pub(crate) enum Undefined {
     Load(Access, u64, Option<u32>),
     /// A store to them of an undefined value with this number.
     Store(Access, u32),
-    /// A copy of them to global memory, with the number of the value.
-    Copy(Access, u32),
-    /// A load of words that a statement has stored undefined, into a result of lanes of a warp, with the number of the value.
+    /// A use of them, which a word names, with the number of the value.
+    Used(Access, u32, &'static str),
+    /// An undefined value of lanes of a warp in a result, which comes from memory, with the number of the value.
     Word { result: usize, who: Who, origin: u32 },
     /// A load of a word of Tensor Memory that nothing has written, into a result of lanes of a warp.
     Tensor {

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::fault::FaultKind;
+use crate::machine::undefined::{Operands, UndefinedWords};
 use crate::memory::tmem::{COLUMNS, LANES, Tmem};
 use crate::observe::probe::layout::SharedMatrix;
 pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
@@ -82,6 +83,11 @@ pub trait TensorJob: std::fmt::Debug {
 
     /// The matrices in shared memory that it reads with descriptors, for the checked host. Each CTA has them at the same offsets.
     fn matrices(&self) -> Vec<SharedMatrix> {
+        Vec::new()
+    }
+
+    /// The words of Tensor Memory that get undefined values because operands are undefined, for the checked host.
+    fn undefined(&self, _: &mut dyn Operands) -> Vec<UndefinedWords> {
         Vec::new()
     }
 

@@ -84,16 +84,28 @@ impl Ctx<'_> {
         let Some(monitor) = self.monitor.get() else { return };
         for result in 0..registers {
             let lanes = (0..32).filter(|l| mask >> l & 1 != 0);
+            let mut stored: Option<(u32, u32)> = None;
             let mut unwritten = lanes.filter_map(|l| {
                 let (lane, column) = word(result, l);
-                let holds = monitor.tensor_word(who, rank, lane, column);
-                (holds != TensorWord::Written).then_some((l, holds))
+                match monitor.tensor_word(who, rank, lane, column) {
+                    TensorWord::Written => None,
+                    TensorWord::Undefined { origin } => {
+                        let lanes = stored.map_or(0, |(lanes, _)| lanes) | 1 << l;
+                        stored = Some((lanes, stored.map_or(origin, |(_, origin)| origin)));
+                        None
+                    }
+                    holds @ (TensorWord::Unwritten | TensorWord::OnlyAdded) => Some((l, holds)),
+                }
             });
-            let Some((first, holds)) = unwritten.next() else { continue };
-            let (lane, column) = word(result, first);
-            let who = Who { lanes: unwritten.fold(1 << first, |all, (l, _)| all | 1 << l), ..who };
-            let only_added = holds == TensorWord::OnlyAdded;
-            self.findings.undefined.push(Undefined::Tensor { result, who, rank, lane, column, only_added });
+            if let Some((first, holds)) = unwritten.next() {
+                let (lane, column) = word(result, first);
+                let who = Who { lanes: unwritten.fold(1 << first, |all, (l, _)| all | 1 << l), ..who };
+                let only_added = holds == TensorWord::OnlyAdded;
+                self.findings.undefined.push(Undefined::Tensor { result, who, rank, lane, column, only_added });
+            }
+            if let Some((lanes, origin)) = stored {
+                self.findings.undefined.push(Undefined::Word { result, who: Who { lanes, ..who }, origin });
+            }
         }
     }
 

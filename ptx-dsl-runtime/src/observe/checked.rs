@@ -8,6 +8,7 @@
 mod accesses;
 mod actor;
 mod clock;
+mod counters;
 mod exchange;
 mod heap;
 mod inside;
@@ -48,6 +49,7 @@ use crate::observe::probe::weak::WeakMemory;
 use crate::observe::probe::{LastWrite, Needs, Pieces, Probe};
 use actor::{Actor, Work, includes};
 use clock::Clock;
+use counters::Counters;
 use heap::Heap;
 use layouts::Layouts;
 use local::Local;
@@ -113,6 +115,7 @@ pub struct Checked {
     sequential: Vec<(Scope, Actor, Rc<Clock>)>,
     /// The observations of other threads from which a thread has learnt nothing.
     misses: Misses,
+    counters: Counters,
     /// The bytes that a load uses, by site, where those are not all of them.
     used_bytes: FxHashMap<u32, u32>,
     variables: Arc<Variables>,
@@ -351,6 +354,14 @@ impl Probe for Checked {
         self.tensor.word(who.slot, rank, lane, column)
     }
 
+    fn undefined_words(&mut self, who: Who, rank: u32, lane: usize, columns: Range<usize>, origin: u32) {
+        self.tensor.undefined((who.slot, rank), lane, columns, origin);
+    }
+
+    fn has_undefined_words(&self) -> bool {
+        self.tensor.has_undefined()
+    }
+
     fn undefined(&mut self, a: &Access, origin: u32) {
         match (a.place, memory_of(a)) {
             (Place::Local { offset }, _) => self.local.forget(a, offset),
@@ -442,6 +453,7 @@ impl Checked {
             tensor: TensorMemory::default(),
             sequential: Vec::new(),
             misses: Misses::default(),
+            counters: Counters::default(),
             used_bytes: FxHashMap::default(),
             variables: Arc::default(),
             heap: Heap::default(),
@@ -498,6 +510,7 @@ impl Checked {
         warp.fence(who.lanes, order);
         if order.acquires() {
             self.misses.acquire(who);
+            self.counters.acquire(warp.id, who);
         }
         // the order of a run hides races: a narrow one matters only for what loads may read
         if !order.is_sequential() || order.scope < Scope::Gpu && self.weak.is_none() {

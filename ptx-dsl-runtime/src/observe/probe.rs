@@ -61,6 +61,11 @@ pub(crate) enum TensorWord {
     Unwritten,
     /// Unwritten words onto which `tcgen05.mma` has accumulated.
     OnlyAdded,
+    /// An undefined value that an operation has computed or copied.
+    Undefined {
+        /// The number of the value.
+        origin: u32,
+    },
 }
 
 /// The needs of a probe beyond [`Wants`](crate::observe::monitor::Wants).
@@ -88,6 +93,13 @@ pub(crate) trait Probe: Monitor {
     /// Finds what this lane and column of the Tensor Memory of a CTA hold. The machine has called [`Monitor::tensor`] for the access.
     fn tensor_word(&mut self, _: Who, _rank: u32, _lane: usize, _column: usize) -> TensorWord {
         TensorWord::Written
+    }
+    /// Columns of this lane of the Tensor Memory of a CTA get an undefined value with this number. The machine has called
+    /// [`Monitor::tensor`] for the operation.
+    fn undefined_words(&mut self, _: Who, _rank: u32, _lane: usize, _columns: Range<usize>, _origin: u32) {}
+    /// Does Tensor Memory hold undefined values that operations have put there?
+    fn has_undefined_words(&self) -> bool {
+        false
     }
     /// A thread has just stored an undefined value with this number.
     fn undefined(&mut self, _: &Access, _origin: u32) {}

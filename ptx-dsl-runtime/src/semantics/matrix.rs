@@ -4,3 +4,4 @@
 pub(crate) mod arithmetic;
 pub(crate) mod gather;
 pub(crate) mod sparse;
+pub(crate) mod undefined;

@@ -5,6 +5,7 @@
 
 mod operands;
 mod product;
+mod undefined;
 
 use super::active;
 use super::matrix::arithmetic::Machine;
@@ -55,7 +56,7 @@ fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], 
     let product = Product::new(q, sparse, d.len());
     x.scheduling.works(product.work());
     if x.monitor.is_on() {
-        report(x, &product, &operands)?;
+        report(x, &product, &operands, d.len())?;
     }
     let rank = x.rank();
     let (warp, machine) = (x.warp as usize % 4, Machine::of(x));
@@ -123,7 +124,7 @@ impl Ctx<'_> {
 }
 
 /// Tells the monitor what the operation reads of shared memory.
-fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
+fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>, registers: usize) -> Result<(), Box<Fault>> {
     let (rank, size) = (x.rank(), x.cta().shared.len().max(x.memory.shared.len()));
     let by = By::Agent(Agent::Warpgroup(groups(x).committed()));
     let matrices: Vec<_> = product.matrices(operands, x.warp as usize % 4).collect();
@@ -138,6 +139,9 @@ fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>) -> Result
         }
         let read = JobAccess::of_copy(Place::Shared { rank, offset: *first }, end as u32 - first, false);
         x.report_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
+    }
+    if std::mem::take(&mut x.findings.in_operand) {
+        undefined::follow(x, product, operands, registers);
     }
     let told = matrices.iter().try_for_each(|matrix| x.report_matrix(matrix, rank, 0));
     told.map_err(|kind| x.fault(kind, 0))

@@ -9,6 +9,7 @@ mod issuers;
 mod layouts;
 mod locks;
 mod misuse;
+mod operands;
 mod places;
 mod polling;
 mod printed;

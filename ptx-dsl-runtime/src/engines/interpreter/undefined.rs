@@ -201,12 +201,10 @@ impl Runner<'_, '_> {
                         monitor.undefined(&access, origin);
                     }
                 }
-                Undefined::Copy(access, origin) => {
+                Undefined::Used(access, origin, what) => {
                     let lane = access.who.lanes.trailing_zeros() & 31;
                     // the launch ends at the next finding, if it has to
-                    if let Err(fault) =
-                        self.report(String::new(), Root::Stored { origin }, lane, "copied to global memory")
-                    {
+                    if let Err(fault) = self.report(String::new(), Root::Stored { origin }, lane, what) {
                         self.x.findings.list.push(*fault);
                     }
                 }
@@ -271,6 +269,8 @@ impl Runner<'_, '_> {
     fn report(&mut self, name: String, root: Root, lane: u32, what: &str) -> Done {
         let (root, stored) = match root {
             Root::Stored { origin } => match self.x.findings.origins.of(origin) {
+                // an operation that reads memory has not stored what it reads
+                Some((site, root @ Root::Memory { site: read, .. })) if read == site => (root, None),
                 Some((site, root)) => (root, Some(site)),
                 None => return Ok(()),
             },

@@ -7,7 +7,7 @@ use super::sums::Sums;
 use super::suspects::{Carry, Suspects};
 use crate::machine::origins::Root;
 use crate::numerics::qual::{Q, q};
-use ptx_dsl_isa::image::{Action, Image, Instr, NO_SITE, Register, Source};
+use ptx_dsl_isa::image::{Action, Image, Instr, NO_SITE, Region, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
 use ptx_dsl_isa::isa::{Group, Issue, Step, Tensor};
 use ptx_dsl_isa::opcode::op;
@@ -96,17 +96,21 @@ impl Watched {
     }
 }
 
-/// The loads whose values are followed, by site: `ld`, and `atom.exch`, which gives the old value and puts another one in its place.
-/// A load whose value nothing reads is a finding at once.
+/// The statements whose values are followed, by site: `ld`; `atom.exch`, which gives the old value and puts another one in its place; and
+/// operations on matrices in shared memory. A load whose value nothing reads is a finding at once.
 pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
     let mut read = vec![false; image.registers.len()];
     for at in 0..image.regions.len() {
         Walk { read: &mut |r| read[r as usize] = true, write: &mut |_| {} }.region(image, at);
     }
-    let all = image.regions.iter().flat_map(|region| &region.body);
+    let all = image.regions.iter().flat_map(Region::instructions);
     let is_followed = |i: &&Instr| match i.action {
         Action::Opcode { opcode: op::ld, .. } => i.results.iter().flatten().any(|r| read[*r as usize]),
         Action::Opcode { opcode: op::atom, qualifiers: q, .. } => qualifiers[q as usize].has(q::exch),
+        Action::Opcode { opcode, .. } => opcode.entries().next().is_some_and(|e| {
+            let effects = &e.instr.effects;
+            effects.group == Group::Wgmma(Step::Start) || effects.tensor.is_operation()
+        }),
         _ => false,
     };
     let mut by_site = Vec::new();

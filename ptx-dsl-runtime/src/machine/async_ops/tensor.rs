@@ -6,6 +6,7 @@ use crate::machine::cluster::Cta;
 use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
+use crate::machine::undefined::{OfPair, UndefinedWords};
 use crate::memory::address::Place;
 use crate::observe::monitor::{Agent, By, Order, Sync, TensorArea, TensorBy};
 use crate::observe::probe::layout::name_matrix;
@@ -184,6 +185,17 @@ impl Ctx<'_> {
             let place = Place::Shared { rank, offset: bytes.start };
             let read = JobAccess::of_copy(place, bytes.end - bytes.start, false);
             self.report_agent(read, by, Order::default(), lane)?;
+        }
+        let holds = self.monitor.get().is_some_and(|monitor| monitor.has_undefined_words());
+        if std::mem::take(&mut self.findings.in_operand) || holds {
+            let first = if pair { own & !1 } else { own };
+            let all = job.undefined(&mut OfPair { x: self, first });
+            let who = self.who(1 << lane);
+            for UndefinedWords { cta, lane, columns, origin } in all {
+                if let Some(monitor) = self.monitor.get() {
+                    monitor.undefined_words(who, first + cta as u32, lane, columns, origin);
+                }
+            }
         }
         for matrix in job.matrices() {
             for rank in if pair { own & !1..(own & !1) + 2 } else { own..own + 1 } {

@@ -4,6 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
+use crate::machine::undefined::{is_operand, pieces};
 use crate::memory::address::{AddrSpace, Place, decode};
 use crate::observe::monitor::{Access, Agent, By, Event, Finding, Order, Proxy, Sync, Who};
 use crate::observe::probe::layout::{SharedBox, SharedMatrix};
@@ -45,6 +46,10 @@ impl Ctx<'_> {
                 Ok(())
             }
             Ok(()) => Ok(()),
+            Err(FaultKind::Uninitialised { .. }) if self.findings.follows(access.who.site) && is_operand(&access) => {
+                self.findings.in_operand = true;
+                Ok(())
+            }
             Err(FaultKind::Uninitialised { .. })
                 if access.by == By::Thread && self.findings.follows(access.who.site) =>
             {
@@ -56,19 +61,25 @@ impl Ctx<'_> {
         }
     }
 
-    /// A load, or a copy to global memory, of what may be an undefined value that a statement has stored.
+    /// A load, a copy to global memory, or an operand of what may be an undefined value that a statement has stored.
     #[cold]
     fn reads_undefined(&mut self, access: Access) {
-        let Some((bytes, origin)) = self.monitor.get().and_then(|monitor| monitor.undefined_bytes(&access)) else {
+        let Some(monitor) = self.monitor.get() else { return };
+        if is_operand(&access) && self.findings.follows(access.who.site) {
+            self.findings.in_operand |= pieces(access).any(|piece| monitor.undefined_bytes(&piece).is_some());
             return;
-        };
+        }
+        let Some((bytes, origin)) = monitor.undefined_bytes(&access) else { return };
         match access.by {
-            By::Thread if self.findings.follows(access.who.site) && !access.order.atomic => {
+            By::Thread if self.findings.follows(access.who.site) => {
                 self.findings.undefined.push(Undefined::Load(access, bytes, Some(origin)));
+            }
+            By::Thread if access.order.atomic => {
+                self.findings.undefined.push(Undefined::Used(access, origin, "changed"));
             }
             // part of what it copies may be padding
             By::Agent(Agent::Bulk { .. }) if bytes == u64::MAX => {
-                self.findings.undefined.push(Undefined::Copy(access, origin));
+                self.findings.undefined.push(Undefined::Used(access, origin, "copied to global memory"));
             }
             _ => {}
         }

@@ -210,6 +210,9 @@ impl Checked {
     #[cold]
     pub(super) fn unwritten_bytes(&mut self, a: &Access, memory: Memory, offset: u64) -> u64 {
         let shadow = self.shadows.of(memory);
+        if !shadow.is_unwritten(offset, a.bytes) {
+            return 0;
+        }
         let bytes = 0..a.bytes.min(64);
         bytes.filter(|byte| shadow.is_unwritten(offset + u64::from(*byte), 1)).fold(0, |all, byte| all | 1 << byte)
     }

@@ -22,6 +22,9 @@ impl Checked {
             && let Some(warp) = self.threads.of(a.who)
         {
             let clocks = published(warp, a);
+            if a.order.atomic {
+                self.counters.changes(a, key, (warp.id, warp.time), !clocks.is_empty());
+            }
             // one that fails, as in vain at a lock, is not what others wait for
             if a.order.atomic && a.same && clocks.is_empty() {
                 return;

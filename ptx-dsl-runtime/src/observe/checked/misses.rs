@@ -76,6 +76,13 @@ pub(super) struct Miss {
     pub to: u32,
 }
 
+impl Miss {
+    /// Whether this event is among the observed ones, or the warp knows of it by now.
+    pub fn may_have(&self, threads: &Threads, event: Event) -> bool {
+        self.events.may_have(threads, event)
+    }
+}
+
 /// The number of misses that are kept.
 const MISSES: usize = 64;
 
@@ -151,6 +158,11 @@ impl Misses {
                     between.is_some_and(|warp| of_cta(warp).any(|m| m.events.may_have(threads, event)))
                 })
             })
+    }
+
+    /// Those of a CTA, the latest first.
+    pub fn of_cta(&self, who: Who) -> impl Iterator<Item = &Miss> {
+        self.latest_first().filter(move |m| (m.warp.0, m.warp.1) == (who.slot, who.rank))
     }
 
     fn latest_first(&self) -> impl Iterator<Item = &Miss> {

@@ -2,6 +2,7 @@
 
 use super::Checked;
 use super::actor;
+use super::counters::WeakPair;
 use super::misses::Event;
 use super::shadow::{Memory, Record};
 use super::what::What;
@@ -15,8 +16,20 @@ impl Checked {
         let observer = (a.who.slot, a.who.rank, a.who.warp);
         let event = Event { actor: other.actor, lanes: other.lanes, time: other.time };
         let near = self.misses.on_the_way(&self.threads, observer, event);
+        let near = near.map(|m| WeakPair { why: m.why, from: m.from, to: m.to });
+        let near = near.or_else(|| self.weak_chain(a.who, event));
         let near_miss = near.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
         self.finding_of(a, space, (own, other), near_miss, None)
+    }
+
+    /// The pair of operations that is too weak in a chain of atomic operations, which leads to the observer directly or through a flag.
+    fn weak_chain(&self, observer: Who, event: Event) -> Option<WeakPair> {
+        let own = self.threads.warp_at(observer)?;
+        let counted = |known: &dyn Fn(Event) -> bool| self.counters.weak_pair(&self.threads, event, known);
+        let knows = |e: Event| e.actor == own.id || own.any_knows(e.actor, e.lanes, e.time);
+        // the flag comes first: nothing is ordered without it
+        let flag = self.misses.of_cta(observer).find(|m| counted(&|e| m.may_have(&self.threads, e)).is_some());
+        flag.map(|m| WeakPair { why: m.why, from: m.from, to: m.to }).or_else(|| counted(&knows))
     }
 
     /// The proxy fence between a store and this access is missing.

@@ -19,6 +19,11 @@ impl Checked {
         match (a.write, order.is_strong()) {
             (false, true) if seen != 0 && !self.messages.is_empty() => self.see_all(a, seen, (memory, offset), offsets),
             (true, true) if !order.atomic => self.send_all(a, memory, offset, offsets),
+            (true, true) if a.who.lanes.is_power_of_two() => {
+                if let Some(warp) = self.threads.accesses(a.who) {
+                    self.counters.changes(a, (memory, offset), (warp.id, warp.time), false);
+                }
+            }
             (true, false) if !self.messages.is_empty() => self.overwrite_all(a, memory, offset, offsets),
             _ => {}
         }

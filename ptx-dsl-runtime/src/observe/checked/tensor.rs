@@ -14,6 +14,7 @@ use super::actor::{Actor, Work, cta_of};
 use super::clock::{Bridge, Clock};
 use super::threads::Warp;
 use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak};
+use crate::memory::tmem::LANES;
 use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use crate::observe::probe::TensorWord;
 use crate::sync::tensor_pipeline::Unit;
@@ -97,11 +98,20 @@ impl Record {
 struct Shadow {
     records: Vec<Record>,
     written: Written,
+    /// The words with undefined values that operations have put there, by lane and column, with the number of each value.
+    undefined: FxHashMap<(usize, usize), u32>,
     /// The CTA's halves of allocations with its peer: the event that completes each.
     halves: Vec<(Actor, u32, u32)>,
 }
 
 impl Shadow {
+    /// An access gives values to these words, or frees them.
+    fn overwrite(&mut self, lanes: &Range<usize>, columns: &Range<usize>) {
+        if !self.undefined.is_empty() {
+            self.undefined.retain(|(lane, column), _| !(lanes.contains(lane) && columns.contains(column)));
+        }
+    }
+
     /// Has `tcgen05.mma` written to one of these words?
     fn is_added_to(&self, area: &TensorArea) -> bool {
         self.records.iter().any(|r| r.what == What::Writes(Unit::Mma) && r.meets(area))
@@ -138,8 +148,24 @@ impl TensorMemory {
                     TensorWord::Unwritten
                 }
             }
-            _ => TensorWord::Written,
+            Some(shadow) => match shadow.undefined.get(&(lane, column)) {
+                Some(origin) => TensorWord::Undefined { origin: *origin },
+                None => TensorWord::Written,
+            },
+            None => TensorWord::Written,
         }
+    }
+
+    /// Columns of a lane of a CTA get an undefined value with this number.
+    #[cold]
+    pub fn undefined(&mut self, cta: (u32, u32), lane: usize, columns: Range<usize>, origin: u32) {
+        let shadow = self.ctas.entry(cta).or_default();
+        shadow.undefined.extend(columns.map(|column| ((lane, column), origin)));
+    }
+
+    /// Are there words with undefined values that operations have put there?
+    pub fn has_undefined(&self) -> bool {
+        self.ctas.values().any(|cta| !cta.undefined.is_empty())
     }
 
     /// `tcgen05.wait`
@@ -297,12 +323,16 @@ impl Checked {
                 match a.by {
                     TensorBy::Dealloc => {
                         shadow.written.forget(&area.columns);
+                        shadow.overwrite(&(0..LANES), &area.columns);
                         continue;
                     }
                     TensorBy::Alloc { .. } => {}
                     // what an operation adds to remains undefined where it was
                     _ if a.reads.contains(area) && shadow.written.has_any(&area.lanes, &area.columns) => {}
-                    _ if write => shadow.written.mark(&area.lanes, &area.columns),
+                    _ if write => {
+                        shadow.written.mark(&area.lanes, &area.columns);
+                        shadow.overwrite(&area.lanes, &area.columns);
+                    }
                     _ => {}
                 }
                 let half = with_peer.then(|| {

@@ -249,6 +249,11 @@ impl Threads {
         cluster.warps.get((rank * 32 + number) as usize)
     }
 
+    /// The state of a warp of a resident cluster, if it has done anything.
+    pub fn warp_at(&self, who: Who) -> Option<&Warp> {
+        self.slots.get(who.slot as usize)?.warps.get((who.rank * 32 + who.warp) as usize)
+    }
+
     /// Slot, CTA rank and number of a warp, if its cluster is resident.
     pub fn resident(&self, warp: Actor) -> Option<(u32, u32, u32)> {
         let slot = self.slots.iter().position(|cluster| cluster.number == actor::cluster_of(warp))?;

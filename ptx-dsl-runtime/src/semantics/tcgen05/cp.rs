@@ -6,6 +6,7 @@
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::machine::undefined::{Operands, UndefinedWords};
 use crate::memory::{little_endian, tmem};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
@@ -124,6 +125,16 @@ impl Copy {
         self.source.piece(Major::K, row as u32, chunk as u32)
     }
 
+    /// The bytes of a chunk from which a word of Tensor Memory comes.
+    fn bytes_of(&self, word: usize) -> std::ops::Range<usize> {
+        let bytes = match self.format {
+            Some(Format::B6) => 3,
+            Some(Format::B4) => 2,
+            None => 4,
+        };
+        bytes * word..bytes * (word + 1)
+    }
+
     fn columns(&self) -> std::ops::Range<usize> {
         self.column..self.column + self.chunks * COLUMNS
     }
@@ -162,6 +173,25 @@ impl TensorJob for Copy {
             Rows::Four => ctas.flat_map(|cta| self.lanes().map(move |(_, lane)| all(cta, lane..lane + 1))).collect(),
             _ => ctas.map(|cta| all(cta, self.lane..self.lane + tmem::LANES)).collect(),
         }
+    }
+
+    fn undefined(&self, holds: &mut dyn Operands) -> Vec<UndefinedWords> {
+        let mut all = Vec::new();
+        for cta in 0..self.ctas {
+            for row in 0..self.rows.count() {
+                for chunk in 0..self.chunks {
+                    let piece = holds.piece(cta, self.at(row, chunk));
+                    let Some(origin) = piece.origin else { continue };
+                    for word in (0..COLUMNS).filter(|word| self.bytes_of(*word).all(|b| piece.undefined >> b & 1 != 0))
+                    {
+                        let first = self.column + chunk * COLUMNS + word;
+                        let lanes = self.rows.lanes(row).map(|lane| self.lane + lane);
+                        all.extend(lanes.map(|lane| UndefinedWords { cta, lane, columns: first..first + 1, origin }));
+                    }
+                }
+            }
+        }
+        all
     }
 
     fn matrices(&self) -> Vec<SharedMatrix> {

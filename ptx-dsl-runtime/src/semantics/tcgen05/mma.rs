@@ -14,6 +14,7 @@ mod collector;
 mod multiply;
 mod operands;
 mod product;
+mod undefined;
 
 use crate::fault::Fault;
 use crate::machine::Ctx;

@@ -19,7 +19,7 @@ use crate::semantics::mma::form;
 use std::ops::Range;
 
 /// Rows of a warp.
-const ROWS: usize = 16;
+pub(super) const ROWS: usize = 16;
 /// Bytes of a row of A.
 const ROW: usize = 32;
 
@@ -64,7 +64,27 @@ impl Product {
         if self.sparse { 2 * self.stored() } else { self.stored() }
     }
 
-    fn packing(&self, side: usize) -> Packing {
+    /// Columns of B.
+    pub fn columns(&self) -> usize {
+        self.n
+    }
+
+    pub fn cells(&self) -> Cells {
+        self.cells
+    }
+
+    /// Does an element that is multiplied with zero not matter, as of integers and single bits?
+    pub fn has_zeros(&self) -> bool {
+        self.integers
+    }
+
+    /// The number of elements of a column of B of which a sparse A selects half.
+    pub fn chunk(&self) -> Option<usize> {
+        let bits = self.formats.filter(|_| self.sparse)?[0].bits();
+        Some(if bits == 32 { 2 } else { 4 })
+    }
+
+    pub(super) fn packing(&self, side: usize) -> Packing {
         // single bits: only the size of a piece counts
         self.formats.map_or(Packing::Bytes(Format::U8), |f| Packing::in_shared(f[side], false))
     }

@@ -22,6 +22,21 @@ pub(super) type Factors = [f64; 8];
 /// The k of each stored element of A, in the order of a [`Tile`] of rows of A.
 pub(super) type Positions = Vec<[u8; 4]>;
 
+/// The place of a scale factor in Tensor Memory.
+pub(super) struct FactorPlace {
+    /// The lane of the first copy.
+    first: usize,
+    pub column: usize,
+    pub byte: usize,
+}
+
+impl FactorPlace {
+    /// The lane of a copy.
+    pub fn lane(&self, copy: usize) -> usize {
+        self.first + copy * PARTITION
+    }
+}
+
 impl Multiply {
     /// The rows of A that one part of the accumulator works on. Every part has its own, in its own lanes.
     pub(super) fn a_of_part(&self, address: u32, tmem: &Tmem, part: usize) -> Result<Tile<4>, FaultKind> {
@@ -69,8 +84,7 @@ impl Multiply {
     /// A are spread there is one copy: line `l` in lane `l`, the bytes after the fourth in the next column.
     pub(super) fn factors(&self, tmem: &Tmem, scale: &Scale, side: usize) -> Result<Vec<Factors>, FaultKind> {
         let lines = if side == 0 { self.path.rows() } else { self.instruction.n };
-        let halves = if side == 1 && self.path == DataPath::B { 2 } else { 1 };
-        let each = lines.div_ceil(halves);
+        let halves = self.halves(side);
         // the two highest bits may hold the scale factor ID, which is in the instruction descriptor too
         let (base, column) = tmem::split(self.scales[side] & 0x3fff_ffff);
         let name = ["A", "B"][side];
@@ -82,20 +96,13 @@ impl Multiply {
         let columns = self.scale_columns(scale, side);
         tmem.check(0..LANES, column..column + columns)?;
         let values = scale.format.values();
-        let spread = scale.spread && side == 0;
-        let partitions = if spread { 1 } else { 4 / halves };
-        let next = if spread { each.div_ceil(LANES) } else { each.div_ceil(LANES) * STRIDE };
+        let partitions = if scale.spread && side == 0 { 1 } else { 4 / halves };
         (0..lines)
             .map(|line| {
-                let (half, l) = (line / each, line % each);
                 let mut factors = [1.0; 8];
                 for (i, factor) in factors.iter_mut().take(scale.vector).enumerate() {
-                    let (word, byte) = ((scale.id[side] + i) / 4, (scale.id[side] + i) % 4);
-                    let get = |p: usize| {
-                        let (lane, column_of_l) =
-                            if spread { (l, 0) } else { ((half * partitions + p) * PARTITION + l % PARTITION, l / PARTITION) };
-                        tmem.lane(lane)[column + word * next + column_of_l].to_le_bytes()[byte]
-                    };
+                    let place = self.place_of_factor(scale, side, (line, lines), i);
+                    let get = |p: usize| tmem.lane(place.lane(p))[place.column].to_le_bytes()[place.byte];
                     let first = get(0);
                     if (1..partitions).any(|p| get(p) != first) {
                         let what = format!(
@@ -109,6 +116,31 @@ impl Multiply {
                 Ok(factors)
             })
             .collect()
+    }
+
+    /// The number of parts of the lines of A (0) or B (1) whose scale factors are in partitions of their own.
+    fn halves(&self, side: usize) -> usize {
+        if side == 1 && self.path == DataPath::B { 2 } else { 1 }
+    }
+
+    /// The place of factor `i` of a line of A (0) or B (1), which has this many.
+    pub(super) fn place_of_factor(
+        &self,
+        scale: &Scale,
+        side: usize,
+        (line, lines): (usize, usize),
+        i: usize,
+    ) -> FactorPlace {
+        let halves = self.halves(side);
+        let each = lines.div_ceil(halves);
+        let (half, l) = (line / each, line % each);
+        let (_, column) = tmem::split(self.scales[side] & 0x3fff_ffff);
+        let (word, byte) = ((scale.id[side] + i) / 4, (scale.id[side] + i) % 4);
+        if scale.spread && side == 0 {
+            return FactorPlace { first: l, column: column + word * each.div_ceil(LANES), byte };
+        }
+        let first = half * (4 / halves) * PARTITION + l % PARTITION;
+        FactorPlace { first, column: column + word * each.div_ceil(LANES) * STRIDE + l / PARTITION, byte }
     }
 
     /// Columns that the scale factors of A (0) or B (1) take, from the first to the last.

@@ -6,10 +6,11 @@ use super::multiply::{A, COMPRESSED, Multiply};
 use super::operands::{Factors, LUT_COLUMNS, Positions};
 use crate::fault::FaultKind;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::machine::undefined::{Operands, UndefinedWords};
 use crate::memory::tmem::{self, LANES};
 use crate::numerics::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
 use crate::numerics::matrix::block_scale;
-use crate::numerics::matrix::dot::{self, HIGH, Operands, Scales, Sums, WIDE};
+use crate::numerics::matrix::dot::{self, HIGH, Scales, Sums, WIDE};
 use crate::numerics::matrix::model::{Model, To, least_exponent};
 use crate::numerics::matrix::plain::{dense, sparse};
 use crate::numerics::matrix::tile::Tile;
@@ -225,7 +226,7 @@ impl Multiply {
             block_scale::Factors::new(scale, all.map(<[_]>::len), |side, line, i| all[side][line][i] as f32)
         });
         let scales = factors.as_ref().map(|f| Scales { vector: f.vector, a: &f.exponents[0], b: &f.exponents[1] });
-        let operands = Operands { a: rows.a, b, positions: rows.positions, scales };
+        let operands = dot::Operands { a: rows.a, b, positions: rows.positions, scales };
         let (scale, rebias) = (self.scale_d, rebias(self.scale_d));
         self.blocks(to, part, |row, column, d| {
             let old = |d: u32| match (self.accumulate, half) {
@@ -299,7 +300,7 @@ impl Multiply {
     }
 
     /// A (0) or B (1) in shared memory, unless it is compressed.
-    fn shared_matrix(&self, side: usize, descriptor: Shared) -> SharedMatrix {
+    pub(super) fn shared_matrix(&self, side: usize, descriptor: Shared) -> SharedMatrix {
         let i = &self.instruction;
         let (lines, k) = if side == 0 { (self.path.rows(), self.stored_k()) } else { (self.columns_of_b(), i.k) };
         let skip = if side == 1 { self.zero_columns.map_or(0, |z| z.shift) } else { 0 };
@@ -324,7 +325,7 @@ impl Multiply {
         (0..self.ctas()).flat_map(|cta| all.iter().map(move |r| (cta, r.clone()))).collect()
     }
 
-    fn ctas(&self) -> usize {
+    pub(super) fn ctas(&self) -> usize {
         if self.form.pair { 2 } else { 1 }
     }
 
@@ -422,6 +423,10 @@ impl TensorJob for Multiply {
             areas.extend(self.areas("A", 0..LANES, a, self.a_columns()));
         }
         areas
+    }
+
+    fn undefined(&self, holds: &mut dyn Operands) -> Vec<UndefinedWords> {
+        self.undefined_sums(holds)
     }
 
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
