@@ -769,3 +769,69 @@ fn mov_takes_addresses_of_16_and_128_bits() {
         assert_eq!(x, [0; 6]);
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    // stores at element `n` of the buffer, at a depth of `n` in two functions that call each other
+    .func store(.reg .b64 %x, .reg .u32 %n)
+    {
+        .reg .b64 %o;
+        mul.wide.u32 %o, %n, 4;
+        add.u64 %o, %o, %x;
+        st.global.u32 [%o], %n;
+        ret;
+    }
+    .func down(.reg .b64 %x, .reg .u32 %n, .reg .u32 %left)
+    {
+        .reg .pred %p;
+        .reg .b32 %a;
+        setp.eq.u32 %p, %left, 0;
+        @%p bra here;
+        sub.u32 %a, %left, 1;
+        call down, (%x, %n, %a);
+        ret;
+    here:
+        call store, (%x, %n);
+        ret;
+    }
+    .visible .entry deep(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n, .param .u32 left)
+    {
+        .reg .b64 %x;
+        .reg .b32 %n, %left, %lane, %t;
+        .reg .pred %p;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %n, [n];
+        ld.param.u32 %left, [left];
+        mov.u32 %t, %tid.x;
+        setp.eq.u32 %p, %left, 99;
+        @%p bra direct;
+        // each lane at a depth of its own
+        and.b32 %lane, %t, 3;
+        add.u32 %left, %left, %lane;
+        add.u32 %n, %n, %t;
+        call down, (%x, %n, %left);
+        ret;
+    direct:
+        call store, (%x, %n);
+        ret;
+    }
+}
+
+/// A fault in a function names the calls that lead to it.
+#[test]
+fn the_callers_of_a_fault() {
+    for (left, wanted) in [(99, 1), (0, 2), (1, 3), (2, 4), (6, 8), (7, 8)] {
+        let report = said(|host| {
+            let mut x = [0u32; 4];
+            deep.launch(host, Launch::grid(1).block(32), (&mut x, 100, left))
+        });
+        assert_eq!(report.matches("called at").count(), wanted, "{report}");
+        assert_eq!(report.contains("and 1 more call"), left == 7, "{report}");
+    }
+    // lane 3 of the second warp alone is out of bounds: a level of 3 more calls
+    let report = said(|host| {
+        let mut x = [0u32; 35];
+        deep.launch(host, Launch::grid(1).block(36), (&mut x, 0, 0))
+    });
+    assert!(report.contains("thread (35, 0, 0)") && report.matches("called at").count() == 5, "{report}");
+}

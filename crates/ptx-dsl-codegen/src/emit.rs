@@ -15,9 +15,10 @@ use hoist::Hoist;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_image::Sites;
 use ptx_dsl_image::kernel::Kernel;
+use ptx_dsl_isa::hir::FuncId;
 use quote::quote;
 use scale::Scale;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub struct Emitter<'m> {
     pub kernel: &'m Kernel<'m>,
@@ -31,6 +32,8 @@ pub struct Emitter<'m> {
     /// Functions for instructions, by what they call and on which operands.
     functions: BTreeMap<String, Ident>,
     pub function_items: Vec<TokenStream>,
+    /// The calls so far: the function, the region that it returns to, the statement.
+    pub calls: BTreeSet<(FuncId, usize, u32)>,
     /// Access caches given to instructions so far.
     access_caches: usize,
 }
@@ -48,6 +51,7 @@ impl<'m> Emitter<'m> {
             fields: BTreeMap::new(),
             functions: BTreeMap::new(),
             function_items: Vec::new(),
+            calls: BTreeSet::new(),
             access_caches: 0,
         }
     }

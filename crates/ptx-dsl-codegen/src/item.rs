@@ -96,6 +96,8 @@ pub fn compiled(
     let parameters = text.values.parameters(f).0;
     let (agree, agrees) = agreement(e, &module);
     let functions = &e.function_items;
+    let calls = e.call_methods();
+    let called = if calls.is_empty() { quote!() } else { calls_of(&module) };
     let (warp, frames, broadcast) = (warp_state(e), e.frames(), e.hoist.broadcast_function());
     let (fresh, large) = (e.layout.all_initialised, e.scale.outline_regions);
     let regions = program.regions.iter().map(|r| &r.name);
@@ -113,6 +115,8 @@ pub fn compiled(
             #frames
 
             #broadcast
+
+            #calls
 
             #[inline(always)]
             pub fn step<L: #rt::Level>(
@@ -143,6 +147,7 @@ pub fn compiled(
             const OPTIMISED: ::core::primitive::bool = ::ptx_dsl::__private::OPTIMISED;
             const REGIONS: &'static [&'static ::core::primitive::str] = &[#(#regions),*];
             #agrees
+            #called
             fn step(
                 __ptx_x: &mut #rt::Ctx<'_>,
                 __ptx_pc: #rt::Pc,
@@ -336,6 +341,33 @@ pub fn kernel_type(
             #on + use<__PtxF, #(#arguments,)* __PtxDevice> {
                 self().on(__ptx_device, __ptx_launch)
             }
+        }
+    }
+}
+
+/// The methods of `CompiledKernel` about calls.
+fn calls_of(module: &Ident) -> TokenStream {
+    quote! {
+        fn returns_to(
+            __ptx_w: &#module::Warp,
+            __ptx_function: ::core::primitive::u64,
+            __ptx_lane: ::core::primitive::usize,
+        ) -> ::core::option::Option<::core::primitive::u64> {
+            #module::returns_to(__ptx_w, __ptx_function, __ptx_lane)
+        }
+        fn call_of(
+            __ptx_function: ::core::primitive::u64,
+            __ptx_back: ::core::primitive::u64,
+        ) -> ::core::option::Option<::core::primitive::u32> {
+            #module::call_of(__ptx_function, __ptx_back)
+        }
+        fn saved(__ptx_w: &#module::Warp, __ptx_lane: ::core::primitive::usize) -> &[::core::primitive::u64] {
+            #module::saved(__ptx_w, __ptx_lane)
+        }
+        fn saves(
+            __ptx_function: ::core::primitive::u64,
+        ) -> ::core::option::Option<(::core::primitive::usize, ::core::primitive::usize)> {
+            #module::saves(__ptx_function)
         }
     }
 }

@@ -91,7 +91,7 @@ impl Race {
         }
         let miss = self.near_miss.as_ref().filter(|miss| !self.asynchronous || miss.why.is_of_other_thread());
         if let Some(miss) = miss {
-            return miss.why.help().into();
+            return miss.help().into();
         }
         if self.asynchronous {
             return self.help_of_operation(thread);
@@ -210,9 +210,29 @@ impl Side {
 }
 
 impl NearMiss {
+    /// Whether one atomic operation, which both threads execute, is the release and the acquire.
+    fn is_relaxed_counter(&self) -> bool {
+        self.from == self.to && self.why == TooWeak::Relaxed
+    }
+
+    /// The edit that makes the synchronisation strong enough.
+    pub(super) fn help(&self) -> &'static str {
+        if self.is_relaxed_counter() {
+            return "write `.acq_rel` at it, or a `fence.acq_rel` before it and after it";
+        }
+        self.why.help()
+    }
+
     /// The line of a report.
     pub(super) fn note(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (from, to) = (place(&self.from_at), place(&self.to_at));
+        if self.is_relaxed_counter() {
+            return write!(
+                f,
+                "\n  = note: {from} in the two threads does not order them: it is `.relaxed`, and no fence of release semantics \
+                 precedes it, and none of acquire semantics follows it"
+            );
+        }
         write!(f, "\n  = note: {from} and {to} do not order them: {}", self.why)
     }
 }

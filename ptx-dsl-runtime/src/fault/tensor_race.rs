@@ -71,7 +71,7 @@ impl TensorRace {
     pub(super) fn help(&self) -> &'static str {
         let of_other = self.near_miss.as_ref().filter(|miss| miss.why.is_of_other_thread());
         if let Some(miss) = of_other {
-            return miss.why.help();
+            return miss.help();
         }
         match self.missing {
             TensorOrder::Wait if self.other.access == "store" => {

@@ -16,6 +16,7 @@ use ptx_dsl_isa::hir::{Arg, FUNCTIONS, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::image::Frame;
 use ptx_dsl_isa::isa::Role;
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 impl Emitter<'_> {
     /// The field with the return addresses of a function.
@@ -55,6 +56,7 @@ impl Emitter<'_> {
         }
         for (mask, Callee { func: callee, start, back }) in masks.iter().zip(callees) {
             let field = self.return_field(*callee);
+            self.calls.insert((*callee, *back, site));
             let (back, start) = (region_number(*back), region_number(*start));
             let pass = self.pass(f, instr, *callee);
             out.extend(quote! {{
@@ -163,17 +165,64 @@ impl Emitter<'_> {
         if methods.is_empty() { methods } else { quote!(impl Warp { #methods }) }
     }
 
+    /// What a report of a fault reads: the methods of `CompiledKernel` about calls, of which `module` has the code.
+    pub fn call_methods(&self) -> TokenStream {
+        if self.calls.is_empty() {
+            return TokenStream::new();
+        }
+        let address = |f: u32| FUNCTIONS + u64::from(f);
+        let functions: BTreeSet<u32> = self.calls.iter().map(|(f, _, _)| f.0).collect();
+        let returns = functions.iter().map(|f| {
+            let (address, field) = (address(*f), format_ident!("f{f}back"));
+            quote!(#address => ::core::option::Option::Some(u64::from(w.#field[lane])),)
+        });
+        let calls = self.calls.iter().map(|(f, back, site)| {
+            let (address, back) = (address(f.0), *back as u64);
+            quote!((#address, #back) => ::core::option::Option::Some(#site),)
+        });
+        let saves = self.kernel.recursive.iter().filter_map(|f| {
+            let (mut count, mut own) = (0usize, None);
+            let back = format!("f{f}back");
+            for (name, bits) in self.registers_of(*f) {
+                own = own.or((*name == back).then_some(count));
+                count += if bits == 128 { 2 } else { 1 };
+            }
+            let (address, own) = (address(*f), own?);
+            Some(quote!(#address => ::core::option::Option::Some((#count, #own)),))
+        });
+        let saved = if self.kernel.recursive.is_empty() { quote!(&[]) } else { quote!(&w.stack[lane]) };
+        quote! {
+            pub fn returns_to(w: &Warp, function: u64, lane: usize) -> ::core::option::Option<u64> {
+                match function { #(#returns)* _ => ::core::option::Option::None }
+            }
+            pub fn call_of(function: u64, back: u64) -> ::core::option::Option<u32> {
+                match (function, back) { #(#calls)* _ => ::core::option::Option::None }
+            }
+            pub fn saved(w: &Warp, lane: usize) -> &[u64] {
+                #saved
+            }
+            pub fn saves(function: u64) -> ::core::option::Option<(usize, usize)> {
+                match function { #(#saves)* _ => ::core::option::Option::None }
+            }
+        }
+    }
+
+    /// The registers of a function in the warp's state, in their order, with their width.
+    fn registers_of(&self, f: u32) -> impl Iterator<Item = (&String, u32)> {
+        let prefix = format!("f{f}");
+        self.fields.iter().filter_map(move |(name, (bits, _))| {
+            let rest = name.strip_prefix(&prefix)?;
+            (!rest.starts_with(|c: char| c.is_ascii_digit())).then_some((name, *bits))
+        })
+    }
+
     fn frame_methods(&self, f: u32) -> TokenStream {
         let (rt, prefix) = (RT, format!("f{f}"));
         let (mut push, mut pops) = (TokenStream::new(), Vec::new());
-        for (name, (bits, _)) in &self.fields {
-            if let Some(rest) = name.strip_prefix(&prefix)
-                && !rest.starts_with(|c: char| c.is_ascii_digit())
-            {
-                let (to_stack, from_stack) = on_stack(&format_ident!("{name}"), *bits);
-                push.extend(to_stack);
-                pops.push(from_stack);
-            }
+        for (name, bits) in self.registers_of(f) {
+            let (to_stack, from_stack) = on_stack(&format_ident!("{name}"), bits);
+            push.extend(to_stack);
+            pops.push(from_stack);
         }
         pops.reverse();
         let (save, restore) = (format_ident!("save_{prefix}"), format_ident!("restore_{prefix}"));

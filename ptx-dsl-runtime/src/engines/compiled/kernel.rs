@@ -33,6 +33,23 @@ pub trait CompiledKernel: 'static {
     fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {
         true
     }
+    /// The return address of a function, given by the function's address, in a lane of a warp.
+    fn returns_to(_: &Self::Warp, _function: u64, _lane: usize) -> Option<u64> {
+        None
+    }
+    /// The values that calls of recursive functions have saved in a lane, the innermost last.
+    fn saved(_: &Self::Warp, _lane: usize) -> &[u64] {
+        &[]
+    }
+    /// The number of values that a call saves for a recursive caller, given by its address, and which of them is the caller's own return
+    /// address.
+    fn saves(_function: u64) -> Option<(usize, usize)> {
+        None
+    }
+    /// The statement to which a return address of a function belongs, given by the function's address.
+    fn call_of(_function: u64, _back: u64) -> Option<u32> {
+        None
+    }
     /// Runs regions from `pc` on for the warps `warps`, until they wait, diverge or exit, or their turn is over.
     fn step(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
     /// Runs [`CompiledKernel::step`] for an instruction set: it is inlined into a `#[target_feature]` function.

@@ -1,10 +1,12 @@
 //! The registers of a kernel, by slot and warp.
 
 use super::{CompiledKernel, instruction_sets};
-use crate::fault::Fault;
+use crate::engines::callers::{Activations, Call, callers};
+use crate::fault::{Fault, ThreadId};
 use crate::kernel::flow::Next;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
+use ptx_dsl_isa::image::Callee;
 
 struct Registers<K: CompiledKernel> {
     /// the registers of the warps of each slot
@@ -19,7 +21,7 @@ impl<K: CompiledKernel> Body for Registers<K> {
         let first = c.cta as usize * self.warps_per_cta;
         let pc = c.pc;
         let ws = &mut self.warps[x.residents.slot][first + c.lo as usize..first + c.hi as usize];
-        instruction_sets::step::<K>(x.set, x, pc, ws)
+        instruction_sets::step::<K>(x.set, x, pc, ws).map_err(|fault| with_callers::<K>(x, fault, ws))
     }
 
     fn agree(&self, slot: usize, a: usize, b: usize) -> bool {
@@ -39,6 +41,44 @@ impl<K: CompiledKernel> Body for Registers<K> {
 
     fn unchanged(&self) -> bool {
         self.snapshot.iter().all(|(slot, lo, old)| self.warps[*slot][*lo..*lo + old.len()] == old[..])
+    }
+}
+
+/// Adds the calls that lead to the fault of a cohort with these warps.
+#[cold]
+fn with_callers<K: CompiledKernel>(x: &Ctx<'_>, mut fault: Box<Fault>, warps: &[K::Warp]) -> Box<Fault> {
+    let of = |thread: ThreadId| warps.get(thread.warp.checked_sub(x.cur.lo)? as usize);
+    if let Some(thread) = fault.thread
+        && let Some(warp) = of(thread)
+        && let Some(image) = x.geometry.image_of_compiled()
+    {
+        let thread = OfThread::<K> { warp, lane: thread.lane as usize & 31 };
+        (fault.callers, fault.more_callers) = callers(&image, &x.geometry, x.site, &thread);
+    }
+    fault
+}
+
+/// A thread of a compiled kernel.
+struct OfThread<'w, K: CompiledKernel> {
+    warp: &'w K::Warp,
+    lane: usize,
+}
+
+impl<K: CompiledKernel> Activations for OfThread<'_, K> {
+    fn return_value(&self, function: &Callee) -> u64 {
+        K::returns_to(self.warp, function.address, self.lane).unwrap_or(u64::MAX)
+    }
+
+    fn is_call(&self, call: &Call<'_>, return_value: u64) -> bool {
+        K::call_of(call.callee.address, return_value) == Some(call.site)
+    }
+
+    fn saved(&self) -> &[u64] {
+        K::saved(self.warp, self.lane)
+    }
+
+    fn saves(&self, _: &Call<'_>, caller: Option<&Callee>) -> (usize, Option<usize>) {
+        caller.and_then(|caller| K::saves(caller.address)).map_or((0, None), |(count, address)| (count, Some(address)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Locks and compare-and-swap loops with a weak access or a weak synchronisation: the help of the report is an edit that mends them.
 
 use super::races::{clean, run_on};
-use ptx_dsl::fault::FaultKind;
+use ptx_dsl::fault::{FaultKind, TooWeak};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Error, Fault};
 
@@ -128,4 +128,59 @@ fn accesses_of_different_widths() {
         @%p ld.relaxed.gpu.global.u8 %r2, [%a];";
     let help = "strong accesses do not race if they are of the same bytes: use one width for both";
     mends(body, help, ("ld.relaxed.gpu.global.u8", "ld.relaxed.gpu.global.u32"));
+}
+
+/// A barrier of the grid: threads 0 count themselves, and the last one sets a flag, for which the others wait. Then they load what the
+/// neighbour has stored; the last one only if `last` is `met`.
+fn grid_barrier(count: &str, store: &str, load: &str, last: &str) -> String {
+    format!(
+        "setp.ne.u32 %p, %t, 0; @%p bra done; mov.u32 %r2, %nctaid.x; mad.wide.u32 %d0, %c, 4, %a; st.global.u32 [%d0], 7;\n\
+         atom.{count}.gpu.global.add.u32 %r3, [%b], 1; sub.u32 %r4, %r2, 1; setp.ne.u32 %p, %r3, %r4; @%p bra spin;\n\
+         st.{store}.gpu.global.u32 [%b+4], 1; bra {last};\n\
+         spin: ld.{load}.gpu.global.u32 %r5, [%b+4]; setp.eq.u32 %p, %r5, 0; @%p bra spin;\n\
+         met: xor.b32 %r6, %c, 1; mad.wide.u32 %d1, %r6, 4, %a; ld.global.u32 %r7, [%d1]; done:"
+    )
+}
+
+/// The chain that leads from the store through a counter, and perhaps a flag, to the load: the report names the link that is too weak.
+#[test]
+fn a_barrier_of_the_grid() {
+    let launch = || Launch::grid(4).block(64);
+    let weak =
+        |count, store, load, last| match run_on(&Host::checked(), launch(), &grid_barrier(count, store, load, last)) {
+            Err(Error::Fault(fault)) => match &fault.kind {
+                FaultKind::DataRace(race) => {
+                    let miss = race.near_miss.clone().unwrap_or_else(|| panic!("{fault}"));
+                    let opcode =
+                        |at: Option<ptx_dsl::fault::At>| at.unwrap().text.split(' ').next().unwrap().to_owned();
+                    (opcode(miss.from_at), opcode(miss.to_at), miss.why, fault.to_string())
+                }
+                _ => panic!("{fault}"),
+            },
+            other => panic!("{other:?}"),
+        };
+    let (atom, ld, st) = ("atom.relaxed.gpu.global.add.u32", "ld.relaxed.gpu.global.u32", "st.relaxed.gpu.global.u32");
+    clean(launch(), &grid_barrier("acq_rel", "release", "acquire", "met"));
+    // the last one has only the counter
+    for (store, load) in [("relaxed", "relaxed"), ("release", "acquire")] {
+        let (from, to, why, report) = weak("relaxed", store, load, "met");
+        assert_eq!((from.as_str(), to.as_str(), why), (atom, atom, TooWeak::Relaxed), "{report}");
+        assert!(
+            report.contains("= help: write `.acq_rel` at it, or a `fence.acq_rel` before it and after it"),
+            "{report}"
+        );
+    }
+    // the others have the flag first, and then what its writer knows
+    for count in ["relaxed", "acq_rel"] {
+        let (from, to, why, report) = weak(count, "relaxed", "relaxed", "done");
+        assert_eq!((from.as_str(), to.as_str(), why), (st, ld, TooWeak::Relaxed), "{report}");
+    }
+    let (from, to, _, report) = weak("relaxed", "release", "acquire", "done");
+    assert_eq!((from.as_str(), to.as_str()), (atom, atom), "{report}");
+    let (from, to, why, report) = weak("acquire", "release", "acquire", "done");
+    assert_eq!(
+        (from.as_str(), to.as_str(), why),
+        (&*atom.replace("relaxed", "acquire"), &*atom.replace("relaxed", "acquire"), TooWeak::RelaxedStore),
+        "{report}"
+    );
 }
