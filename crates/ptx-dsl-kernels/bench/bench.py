@@ -1,0 +1,277 @@
+"""Times the kernels beside torch on a GPU: `python3 bench.py gemm memory`, in a folder with the cubins of all instances.
+
+Both sides run in one process, as replays of CUDA graphs, in turns of random order: they share the power that the card may draw, so that only
+ratios of neighbouring batches mean something. Inputs are random; a warm-up comes first; the numbers are medians of batches.
+"""
+
+import ctypes
+import os
+import pathlib
+import random
+import statistics
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+
+from driver import Kernel, Map
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+OUT = pathlib.Path(os.environ.get("OUT", FOLDER))
+U32, U64, F32 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_float
+MULTIPROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
+BATCH_MS = float(os.environ.get("BATCH_MS", "40"))
+rows = []
+
+
+def graph(call, calls):
+    """A graph of some calls."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        call()
+        call()
+    stream.synchronize()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured, stream=stream):
+        for _ in range(calls):
+            call()
+    return captured
+
+
+def milliseconds(replay, times):
+    """The time of some replays."""
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(times):
+        replay()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end)
+
+
+def race(contenders, warm_ms=200.0, rounds=None):
+    """Medians of the milliseconds of a call of each contender."""
+    once = {name: graph(call, 1) for name, call in contenders.items()}
+    graphs = {}
+    for name, call in contenders.items():
+        one = milliseconds(once[name].replay, 3) / 3
+        calls = max(1, min(50, int(BATCH_MS / 4 / max(one, 1e-3))))
+        graphs[name] = (graph(call, calls), calls)
+    spent = 0.0
+    while spent < warm_ms:
+        spent += sum(milliseconds(g.replay, 1) for g, _ in graphs.values())
+    times = {name: max(1, round(BATCH_MS / max(milliseconds(g.replay, 1), 1e-3))) for name, (g, _) in graphs.items()}
+    taken = {name: [] for name in contenders}
+    for _ in range(rounds or ROUNDS):
+        names = list(contenders)
+        random.shuffle(names)
+        for name in names:
+            g, calls = graphs[name]
+            taken[name].append(milliseconds(g.replay, times[name]) / times[name] / calls)
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def report(group, name, values, error=""):
+    """Prints a row and keeps it for the table."""
+    rows.append((group, name, values, error))
+    print(f"{group:10} {name:34} " + "  ".join(f"{k} {v:.4g}" for k, v in values.items()) + f"  {error}", flush=True)
+
+
+def relative(c, exact):
+    """The relative error of a matrix in the 2-norm."""
+    return (torch.linalg.vector_norm(c.float() - exact) / torch.linalg.vector_norm(exact)).item()
+
+
+# ---- matrix products
+
+BITS = {torch.bfloat16: 0, torch.float16: 1}
+
+
+def gemm_width(m, n):
+    """As `gemm::Plan::new` chooses it."""
+    def waves(width):
+        return -(-(-(-m // 128) * -(-n // width)) // MULTIPROCESSORS)
+    return 128 if 10 * waves(128) < 18 * waves(256) else 256
+
+
+def gemm_call(a, b, c, width):
+    """A launch of C = A B^T."""
+    (m, k), n = a.shape, b.shape[0]
+    wide = int(c.dtype == torch.float32)
+    kernel = Kernel(FOLDER, f"gemm_{width}_{BITS[a.dtype]}_{wide}", (7 - width // 64) * ((128 + width) * 128 + 16) + 256 * width)
+    tiles = -(-m // 128) * -(-n // width)
+    grid = -(-tiles // -(-tiles // MULTIPROCESSORS))
+    maps = [Map(a, (64, 128)), Map(b, (64, width)), Map(c, (64 >> wide, 64))]
+    return kernel.prepare((grid, 1, 1), (384, 1, 1), maps + [U32(m), U32(n), U32(k)], programmatic=True)
+
+
+def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, both=False, rounds=None):
+    """One shape beside cuBLAS."""
+    out = out or dtype
+    a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
+    c, d = (torch.zeros(m, n, device="cuda", dtype=out) for _ in range(2))
+    chosen = gemm_width(m, n)
+    calls = {f"w{w}": gemm_call(a, b, c, w) for w in ([128, 256] if both else [chosen])}
+    worst = 0.0
+    exact = a.float() @ b.float().t()
+    for call in calls.values():
+        c.zero_()
+        call()
+        worst = max(worst, relative(c, exact))
+    if out == dtype:
+        calls["cublas"] = lambda: torch.mm(a, b.t(), out=d)
+    else:
+        calls["cublas"] = lambda: torch.mm(a, b.t(), out_dtype=out)
+    limit = 4e-3 if out != torch.float32 else 2e-4
+    del exact
+    ms = race(calls, rounds=rounds)
+    tera = {name: 2e-9 * m * n * k / t for name, t in ms.items()}
+    values = dict(tera, ratio=tera[f"w{chosen}"] / tera["cublas"])
+    if both:
+        values["best"] = max(tera["w128"], tera["w256"]) / tera["cublas"]
+    kind = f"{str(dtype)[6:]}>{str(out)[6:]}"
+    report("gemm", f"{kind} {m}x{n}x{k}", values, f"error {worst:.1e}" + ("" if worst < limit else " WRONG"))
+    return values
+
+
+SHAPES = [
+    (8192, 8192, 4096), (16384, 1024, 4096), (1024, 16384, 4096), (4096, 4096, 512), (4096, 14336, 4096), (8192, 1024, 8192),
+    (512, 8192, 8192), (128, 8192, 8192), (64, 4096, 4096), (3000, 5000, 2000), (4104, 4104, 4104), (2048, 2048, 16384),
+    (8192, 8192, 128), (1000, 1000, 1000), (2048, 11008, 4096), (1536, 1536, 1536),
+]
+
+
+def gemm():
+    """The sizes of the table, then other shapes."""
+    for size in (2048, 4096, 8192):
+        gemm_case(size, size, size, rounds=11)
+    for size in (2048, 4096, 8192):
+        gemm_case(size, size, size, dtype=torch.float16)
+    gemm_case(4096, 4096, 4096, out=torch.float32)
+
+
+def shapes():
+    """Sixteen other shapes and their geometric mean."""
+    ratios = [gemm_case(*shape, both=True, rounds=5) for shape in SHAPES]
+    for key in ("ratio", "best"):
+        report("gemm", f"geometric mean, {key}", {key: statistics.geometric_mean(r[key] for r in ratios)})
+
+
+# ---- kernels that memory limits
+
+N = 1 << 28
+
+
+def memory_case(name, moved, calls, check, copy):
+    """One kernel beside torch and a copy; bytes moved by a call."""
+    try:
+        error = check()
+    except Exception as problem:  # the row says what is wrong, the others still run
+        error = f"WRONG {problem}"
+    ms = race(dict(calls, copy=copy), warm_ms=60.0, rounds=5)
+    rates = {who: (8 * N if who == "copy" else moved) / t / 1e9 for who, t in ms.items()}
+    report("memory", name, dict(rates, of_copy=rates["ours"] / rates["copy"], ratio=rates["ours"] / rates["torch"]), error)
+
+
+def close(got, wants, tolerance):
+    """The greatest error in terms of the tolerance."""
+    worst = ((got.double() - wants.double()).abs().max()).item()
+    return f"error {worst:.1e}" + ("" if worst <= tolerance else " WRONG")
+
+
+def memory():
+    """Kernels on 2^28 elements of f32, in TB/s."""
+    x, y, z = (torch.empty(N, device="cuda") for _ in range(3))
+    x.normal_()
+
+    def copy():
+        z.copy_(x)
+
+    for op, name in ((0, "sum"), (1, "max")):
+        partials, ticket, result = torch.zeros(528, device="cuda"), torch.zeros(1, device="cuda", dtype=torch.int32), torch.zeros(1, device="cuda")
+        ours = Kernel(FOLDER, f"reduce_{op}").prepare((528, 1, 1), (512, 1, 1), [x, partials, ticket, result, U64(N)])
+        theirs = (lambda: torch.sum(x)) if op == 0 else (lambda: torch.max(x))
+
+        def check():
+            ours()
+            return close(result, x.double().sum() if op == 0 else x.max(), 2.0 if op == 0 else 0.0)
+
+        memory_case(f"reduce {name}", 4 * N, {"ours": ours, "torch": theirs}, check, copy)
+
+    for columns in (1024, 8192, 32768):
+        height = N // columns
+        group = 32 if columns <= 1024 else 256 if columns <= 8192 else 1024
+        grid, block = (height // 8 if group == 32 else height, 1, 1), (max(group, 256), 1, 1)
+        a, b = x.view(height, columns), y.view(height, columns)
+        ours = Kernel(FOLDER, f"softmax_rows_{group}_4").prepare(grid, block, [x, y, U32(height), U32(columns)])
+
+        def check():
+            ours()
+            return close(b[:512], torch.softmax(a[:512].double(), -1), 1e-6)
+
+        memory_case(f"softmax {height} x {columns}", 8 * N, {"ours": ours, "torch": lambda: torch.softmax(a, -1, out=z.view_as(a))}, check, copy)
+        weights = torch.rand(columns, device="cuda")
+        norm = Kernel(FOLDER, f"rms_norm_rows_{group}_4").prepare(
+            grid, block, [x, weights, y, U32(height), U32(columns), F32(1e-6)])
+
+        def check_norm():
+            norm()
+            return close(b[:512], F.rms_norm(a[:512].double(), (columns,), weights.double(), 1e-6), 1e-5)
+
+        memory_case(f"rms_norm {height} x {columns}", 8 * N, {"ours": norm, "torch": lambda: F.rms_norm(a, (columns,), weights, 1e-6)}, check_norm, copy)
+
+    for height in (16384, 4096):
+        width = N // height
+        a, b = x.view(height, width), y.view(width, height)
+        ours = Kernel(FOLDER, "transpose_pieces").prepare((width // 64, height // 64, 1), (256, 1, 1), [x, y, U32(height), U32(width)])
+
+        def check():
+            ours()
+            return "" if torch.equal(a.t(), b) else "WRONG"
+
+        memory_case(f"transpose {height} x {width}", 8 * N, {"ours": ours, "torch": lambda: z.view(width, height).copy_(a.t())}, check, copy)
+
+    numbers = torch.randint(-1000, 1000, (N,), device="cuda", dtype=torch.int32)
+    sums = torch.empty_like(numbers)
+    for which, source, to in ((0, numbers, sums), (1, x, y)):
+        tiles = N // 4096
+        state = torch.zeros(tiles * 2 + 1, device="cuda", dtype=torch.int32)
+        kernel = Kernel(FOLDER, f"scan_{which}").prepare((tiles, 1, 1), (256, 1, 1), [source, to, state, state[tiles * 2:], U64(N)])
+
+        def ours():
+            state.zero_()
+            kernel()
+
+        def check():
+            ours()
+            if which == 0:
+                return "" if torch.equal(to, torch.cumsum(source, 0, dtype=torch.int32)) else "WRONG"
+            exact = torch.cumsum(source[: 1 << 24].double(), 0)
+            return close(to[: 1 << 24], exact, 0.1)
+
+        kind = source.dtype
+        theirs = lambda: torch.cumsum(source, 0, dtype=kind, out=z.view(kind))
+        memory_case(f"scan {str(kind)[6:]}", 8 * N, {"ours": ours, "torch": theirs}, check, copy)
+
+
+def main():
+    torch.manual_seed(1)
+    random.seed(1)
+    properties = torch.cuda.get_device_properties(0)
+    driver = open("/proc/driver/nvidia/version").read().split("Kernel Module")[1].split()[0] if os.path.exists("/proc/driver/nvidia/version") else "?"
+    print(f"{properties.name}, driver {driver}, torch {torch.__version__}, CUDA {torch.version.cuda}, {MULTIPROCESSORS} multiprocessors", flush=True)
+    begin = time.time()
+    for name in sys.argv[1:] or ("gemm", "shapes", "memory"):
+        try:
+            globals()[name]()
+        except Exception as problem:
+            print(f"{name} FAILED: {problem!r}", flush=True)
+            raise
+        finally:
+            print(f"# {name}: {time.time() - begin:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

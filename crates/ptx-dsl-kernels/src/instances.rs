@@ -1,0 +1,54 @@
+//! The PTX text of every instance of every kernel, for benchmarks and for programs that load them by themselves.
+
+use crate::{gemm::gemm, reduce::reduce, rms_norm, scan::scan, softmax, transpose};
+use ptx_dsl::KernelFn;
+
+/// One instance of a kernel.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Instance {
+    /// The name of its entry.
+    pub name: &'static str,
+    /// A module with this entry alone.
+    pub ptx: &'static str,
+}
+
+fn instance(kernel: impl KernelFn) -> Instance {
+    Instance { name: kernel.name(), ptx: kernel.entry_ptx() }
+}
+
+/// Every instance of every kernel of this crate.
+pub fn instances() -> impl Iterator<Item = Instance> {
+    [
+        instance(reduce::<0>),
+        instance(reduce::<1>),
+        instance(reduce::<2>),
+        instance(softmax::softmax_rows::<32, 4>),
+        instance(softmax::softmax_rows::<256, 4>),
+        instance(softmax::softmax_rows::<1024, 4>),
+        instance(softmax::softmax_rows::<32, 1>),
+        instance(softmax::softmax_rows::<256, 1>),
+        instance(softmax::softmax_rows::<1024, 1>),
+        instance(softmax::softmax_long_rows),
+        instance(rms_norm::rms_norm_rows::<32, 4>),
+        instance(rms_norm::rms_norm_rows::<256, 4>),
+        instance(rms_norm::rms_norm_rows::<1024, 4>),
+        instance(rms_norm::rms_norm_rows::<32, 1>),
+        instance(rms_norm::rms_norm_rows::<256, 1>),
+        instance(rms_norm::rms_norm_rows::<1024, 1>),
+        instance(rms_norm::rms_norm_long_rows),
+        instance(transpose::transpose_pieces),
+        instance(transpose::transpose_elements),
+        instance(scan::<0>),
+        instance(scan::<1>),
+        instance(gemm::<256, 0, 0>),
+        instance(gemm::<256, 0, 1>),
+        instance(gemm::<256, 1, 0>),
+        instance(gemm::<256, 1, 1>),
+        instance(gemm::<128, 0, 0>),
+        instance(gemm::<128, 0, 1>),
+        instance(gemm::<128, 1, 0>),
+        instance(gemm::<128, 1, 1>),
+    ]
+    .into_iter()
+}

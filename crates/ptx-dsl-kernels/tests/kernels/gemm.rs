@@ -1,0 +1,122 @@
+//! Matrix products.
+
+use crate::{numbers, on_hosts, on_schedules};
+use half::{bf16, f16};
+use ptx_dsl::launch::Device;
+use ptx_dsl_kernels::gemm::{self, Shape};
+use ptx_dsl_kernels::Error;
+
+const fn shape([m, n, k]: [usize; 3]) -> Shape {
+    Shape { m, n, k }
+}
+
+/// A and B of numbers from -1 to 1, and for each element of C its value and the sum of the magnitudes of its terms.
+struct Problem {
+    shape: Shape,
+    a: Vec<f32>,
+    b: Vec<f32>,
+    exact: Vec<(f64, f64)>,
+}
+
+impl Problem {
+    /// The numbers have 8 bits, so bf16 and f16 have them exactly.
+    fn new(shape: Shape) -> Problem {
+        let eighths = |n, seed| numbers(n, seed).iter().map(|x| (x * 128.0).round() / 128.0).collect::<Vec<f32>>();
+        let Shape { m, n, k } = shape;
+        let (a, b) = (eighths(m * k, 1), eighths(n * k, 2));
+        let element = |at: usize| {
+            let terms = a[at / n * k..][..k].iter().zip(&b[at % n * k..][..k]).map(|(a, b)| f64::from(*a) * f64::from(*b));
+            terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()))
+        };
+        let exact = (0..m * n).map(element).collect();
+        Problem { shape, a, b, exact }
+    }
+
+    /// Compares C: the error is at most 2^-16 of the magnitudes of the terms, and half a unit of a type with so many bits.
+    fn compare(&self, c: impl Iterator<Item = f64>, bits: i32) {
+        for (at, (c, (sum, size))) in c.zip(&self.exact).enumerate() {
+            let bound = size / 65536.0 + sum.abs() * 2f64.powi(-bits);
+            let (row, column) = (at / self.shape.n, at % self.shape.n);
+            assert!((c - sum).abs() <= bound, "{:?}, row {row}, column {column}: {c} instead of {sum}", self.shape);
+        }
+    }
+
+    fn bf16(&self, device: &dyn Device) -> Result<(), Error> {
+        let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| bf16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![bf16::NAN; self.exact.len()];
+        gemm::bf16_bf16(&device, &a, &b, &mut c, self.shape)?;
+        self.compare(c.iter().map(|c| c.to_f64()), 8);
+        Ok(())
+    }
+
+    fn bf16_f32(&self, device: &dyn Device) -> Result<(), Error> {
+        let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| bf16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![f32::NAN; self.exact.len()];
+        gemm::bf16_f32(&device, &a, &b, &mut c, self.shape)?;
+        self.compare(c.iter().map(|c| f64::from(*c)), 23);
+        Ok(())
+    }
+
+    fn f16(&self, device: &dyn Device) -> Result<(), Error> {
+        let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![f16::NAN; self.exact.len()];
+        gemm::f16_f16(&device, &a, &b, &mut c, self.shape)?;
+        self.compare(c.iter().map(|c| c.to_f64()), 11);
+        Ok(())
+    }
+
+    fn f16_f32(&self, device: &dyn Device) -> Result<(), Error> {
+        let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![f32::NAN; self.exact.len()];
+        gemm::f16_f32(&device, &a, &b, &mut c, self.shape)?;
+        self.compare(c.iter().map(|c| f64::from(*c)), 23);
+        Ok(())
+    }
+}
+
+/// A shape whose tiles are 128 wide, and one whose tiles are 256 wide because there are too many of 128.
+const NARROW: Shape = shape([136, 264, 200]);
+const WIDE: Shape = shape([1160, 3336, 8]);
+
+#[test]
+fn widths() {
+    assert_eq!(gemm::width(NARROW, 132), 128);
+    assert_eq!(gemm::width(WIDE, 132), 256);
+    assert_eq!(gemm::grid(shape([4096, 4096, 64]), 256, 132), 128);
+}
+
+#[test]
+fn narrow_tiles() {
+    let problem = Problem::new(NARROW);
+    on_hosts(|device| {
+        problem.bf16(device)?;
+        problem.bf16_f32(device)?;
+        problem.f16(device)?;
+        problem.f16_f32(device)
+    });
+}
+
+#[test]
+fn wide_tiles() {
+    let problem = Problem::new(WIDE);
+    on_hosts(|device| {
+        problem.bf16(device)?;
+        problem.bf16_f32(device)?;
+        problem.f16(device)?;
+        problem.f16_f32(device)
+    });
+}
+
+#[test]
+fn schedules() {
+    let problem = Problem::new(shape([136, 136, 456]));
+    on_schedules(|device| problem.bf16(device));
+    on_schedules(|device| problem.f16_f32(device));
+}
+
+#[test]
+fn shapes_that_no_tensor_map_has() {
+    let c = &mut [f32::NAN; 9];
+    let error = gemm::bf16_f32(&ptx_dsl::Host::new(), &[bf16::ONE; 9], &[bf16::ONE; 9], c, shape([3, 3, 3])).unwrap_err();
+    assert!(matches!(error, Error::Map(_)), "{error}");
+}

@@ -1,0 +1,33 @@
+//! Every kernel on the host, the checked host and many schedules, against plain Rust; every text through ptxas.
+
+mod gemm;
+mod ptx;
+mod reduce;
+mod rows;
+mod scan;
+mod transpose;
+
+use ptx_dsl::Host;
+use ptx_dsl_kernels::Error;
+use ptx_dsl_test_support::random::Random;
+
+/// Random numbers from -1 to 1.
+fn numbers(n: usize, seed: u64) -> Vec<f32> {
+    let mut random = Random::new(seed);
+    (0..n).map(|_| (random.word() as i32 as f64 / f64::from(1u32 << 31)) as f32).collect()
+}
+
+/// Runs a test on a plain host and on the checked one.
+fn on_hosts(test: impl Fn(&dyn ptx_dsl::launch::Device) -> Result<(), Error>) {
+    test(&Host::new()).expect("the plain host runs it");
+    test(&Host::checked()).expect("the checked host has no complaint");
+}
+
+/// Runs a test with 32 schedules of the checked host.
+fn on_schedules(test: impl Fn(&dyn ptx_dsl::launch::Device) -> Result<(), Error>) {
+    let run = |host: &Host<ptx_dsl::Checked>| match test(host) {
+        Err(Error::Launch(error)) => Err(error),
+        other => Ok(other.expect("the arguments fit")),
+    };
+    Host::checked().explore(32).run(run).expect("every schedule ends");
+}
