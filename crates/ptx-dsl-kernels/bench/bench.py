@@ -8,6 +8,7 @@ import ctypes
 import os
 import pathlib
 import random
+import re
 import statistics
 import sys
 import time
@@ -15,7 +16,7 @@ import time
 import torch
 import torch.nn.functional as F
 
-from driver import Kernel, Map
+from driver import Kernel, Map, check, cuda
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 OUT = pathlib.Path(os.environ.get("OUT", FOLDER))
@@ -90,10 +91,14 @@ BITS = {torch.bfloat16: 0, torch.float16: 1}
 
 
 def gemm_width(m, n):
-    """As `gemm::Plan::new` chooses it."""
-    def waves(width):
-        return -(-(-(-m // 128) * -(-n // width)) // MULTIPROCESSORS)
-    return 128 if 10 * waves(128) < 18 * waves(256) else 256
+    """As `gemm::Plan::of` chooses it."""
+    def cost(width):
+        tiles = -(-m // 128) * -(-n // width)
+        return -(-tiles // MULTIPROCESSORS) * COSTS[width]
+    return min(COSTS, key=cost)
+
+
+COSTS = {256: 100, 192: 77, 128: 54, 64: 32}
 
 
 def gemm_call(a, b, c, width):
@@ -113,7 +118,7 @@ def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, both=False, rounds=None):
     a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
     c, d = (torch.zeros(m, n, device="cuda", dtype=out) for _ in range(2))
     chosen = gemm_width(m, n)
-    calls = {f"w{w}": gemm_call(a, b, c, w) for w in ([128, 256] if both else [chosen])}
+    calls = {f"w{w}": gemm_call(a, b, c, w) for w in (COSTS if both else [chosen])}
     worst = 0.0
     exact = a.float() @ b.float().t()
     for call in calls.values():
@@ -130,7 +135,7 @@ def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, both=False, rounds=None):
     tera = {name: 2e-9 * m * n * k / t for name, t in ms.items()}
     values = dict(tera, ratio=tera[f"w{chosen}"] / tera["cublas"])
     if both:
-        values["best"] = max(tera["w128"], tera["w256"]) / tera["cublas"]
+        values["best"] = max(tera[f"w{w}"] for w in COSTS) / tera["cublas"]
     kind = f"{str(dtype)[6:]}>{str(out)[6:]}"
     report("gemm", f"{kind} {m}x{n}x{k}", values, f"error {worst:.1e}" + ("" if worst < limit else " WRONG"))
     return values
@@ -173,6 +178,32 @@ def memory_case(name, moved, calls, check, copy):
     ms = race(dict(calls, copy=copy), warm_ms=60.0, rounds=5)
     rates = {who: (8 * N if who == "copy" else moved) / t / 1e9 for who, t in ms.items()}
     report("memory", name, dict(rates, of_copy=rates["ours"] / rates["copy"], ratio=rates["ours"] / rates["torch"]), error)
+
+
+SCAN = (256, 4)
+
+
+def scans():
+    """Sizes of tiles of the scan."""
+    x, y, z, w = (torch.randint(-1000, 1000, (N,), device="cuda", dtype=torch.int32) for _ in range(4))
+    calls = {}
+    for threads in (256, 512):
+        for pieces in (4, 8):
+            tiles = N // (threads * pieces * 4)
+            state = torch.zeros(tiles * 2 + 1, device="cuda", dtype=torch.int32)
+            kernel = Kernel(FOLDER, f"scan_0_{threads}_{pieces}").prepare((tiles, 1, 1), (threads, 1, 1), [x, y, state, state[tiles * 2:], U64(N)])
+
+            def call(state=state, kernel=kernel):
+                state.zero_()
+                kernel()
+
+            calls[f"{threads}x{pieces}"] = call
+    calls["torch"] = lambda: torch.cumsum(x, 0, dtype=torch.int32, out=z)
+    calls["copy_"] = lambda: z.copy_(x)
+    calls["neg"] = lambda: torch.neg(x, out=z)
+    calls["memcpy"] = lambda: check(cuda.cuMemcpyDtoDAsync_v2(
+        ctypes.c_void_p(z.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(4 * N), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)))
+    report("memory", "scan and copies", {name: 8 * N / t / 1e9 for name, t in race(calls, warm_ms=60.0, rounds=5).items()})
 
 
 def close(got, wants, tolerance):
@@ -236,9 +267,11 @@ def memory():
     numbers = torch.randint(-1000, 1000, (N,), device="cuda", dtype=torch.int32)
     sums = torch.empty_like(numbers)
     for which, source, to in ((0, numbers, sums), (1, x, y)):
-        tiles = N // 4096
+        threads, pieces = SCAN
+        tiles = N // (threads * pieces * 4)
         state = torch.zeros(tiles * 2 + 1, device="cuda", dtype=torch.int32)
-        kernel = Kernel(FOLDER, f"scan_{which}").prepare((tiles, 1, 1), (256, 1, 1), [source, to, state, state[tiles * 2:], U64(N)])
+        kernel = Kernel(FOLDER, f"scan_{which}_{threads}_{pieces}").prepare(
+            (tiles, 1, 1), (threads, 1, 1), [source, to, state, state[tiles * 2:], U64(N)])
 
         def ours():
             state.zero_()
@@ -256,11 +289,57 @@ def memory():
         memory_case(f"scan {str(kind)[6:]}", 8 * N, {"ours": ours, "torch": theirs}, check, copy)
 
 
+# ---- attention
+
+def attention_case(batch, heads, length, width, causal):
+    """One shape beside the backends of torch."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    q, k, v = (torch.randn(batch, heads, length, width, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    o = torch.zeros_like(q)
+    flat = [t.view(batch * heads, length, width) for t in (q, k, v)]
+    scale = width**-0.5
+    kernel = Kernel(FOLDER, f"attention_{width}_{int(causal)}", width // 64 * 16384 * 5 + 72)
+    maps = [Map(t, (64, 128, 1)) for t in flat] + [Map(o.view(batch * heads, length, width), (64, 64, 1))]
+    ours = kernel.prepare((-(-length // 128), batch * heads, 1), (384, 1, 1), maps + [U32(length), F32(scale * 1.4426950408889634)])
+    ours()
+    exact = torch.softmax((q[-1, -1].float() @ k[-1, -1].float().t() * scale).masked_fill(
+        torch.ones(length, length, device="cuda", dtype=torch.bool).triu(1) if causal else torch.zeros((), device="cuda", dtype=torch.bool),
+        float("-inf")), -1) @ v[-1, -1].float()
+    error = relative(o[-1, -1], exact)
+    calls = {"ours": ours}
+    for name, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
+        def theirs(backend=backend):
+            with sdpa_kernel(backend):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+        try:
+            theirs()
+            calls[name] = theirs
+        except RuntimeError as problem:
+            print(f"# {name}: {str(problem)[:100]}")
+    ms = race(calls, rounds=5)
+    flop = 4e-9 * batch * heads * length * length * width / (2 if causal else 1)
+    tera = {name: flop / t for name, t in ms.items()}
+    tera["ratio"] = tera["ours"] / max(value for name, value in tera.items() if name != "ours")
+    report("attention", f"{batch}x{heads}x{length}x{width}{' causal' if causal else ''}", tera, f"error {error:.1e}" + ("" if error < 1e-2 else " WRONG"))
+
+
+def attention():
+    """Forward attention in bf16."""
+    for width, heads in ((128, 16), (64, 32)):
+        for causal in (False, True):
+            for batch, length in ((2, 8192), (16, 1024)):
+                attention_case(batch, heads, length, width, causal)
+
+
 def main():
     torch.manual_seed(1)
     random.seed(1)
     properties = torch.cuda.get_device_properties(0)
-    driver = open("/proc/driver/nvidia/version").read().split("Kernel Module")[1].split()[0] if os.path.exists("/proc/driver/nvidia/version") else "?"
+    version = pathlib.Path("/proc/driver/nvidia/version")
+    found = re.search(r"\d+\.\d+(\.\d+)?", version.read_text()) if version.exists() else None
+    driver = found[0] if found else "unknown"
     print(f"{properties.name}, driver {driver}, torch {torch.__version__}, CUDA {torch.version.cuda}, {MULTIPROCESSORS} multiprocessors", flush=True)
     begin = time.time()
     for name in sys.argv[1:] or ("gemm", "shapes", "memory"):

@@ -27,7 +27,7 @@ ptx! {
 
     /// `BN` is the width of a tile. `IN` is 0 for bf16, 1 for f16. `OUT` is 0 if C is of that type, 1 if it is f32. A and B have boxes of
     /// 64 x 128 and 64 x BN elements, C boxes of 128 bytes x 64, all with the 128-byte swizzle.
-    .visible .entry gemm<const BN: u32 in [256, 128], const IN: u32 in [0, 1], const OUT: u32 in [0, 1]>(
+    .visible .entry gemm<const BN: u32 in [256, 192, 128, 64], const IN: u32 in [0, 1], const OUT: u32 in [0, 1]>(
         .param .align 64 .b8 a[128]: &TensorMap,
         .param .align 64 .b8 b[128]: &TensorMap,
         .param .align 64 .b8 c[128]: &TensorMap,
@@ -278,25 +278,74 @@ pub struct Shape {
 /// Multiprocessors of an H100 SXM and of an H200.
 pub const MULTIPROCESSORS: u32 = 132;
 
-/// Bytes of shared memory of an instance with tiles of this width.
-pub const fn shared_memory(width: u32) -> u32 {
-    let stages = 7 - width / 64;
-    stages * ((128 + width) * 128 + 16) + 256 * width
+/// The widths of tiles, and the time that a tile takes, measured on an H200, in hundredths of the widest.
+const COSTS: [(u32, usize); 4] = [(256, 100), (192, 77), (128, 54), (64, 32)];
+
+/// How a product is launched: the width of its tiles, and the number of CTAs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    shape: Shape,
+    width: u32,
+    ctas: u32,
 }
 
-/// CTAs of a launch with tiles of this width: one for each multiprocessor, but no more than keep the last wave as full as the others.
-pub fn grid(shape: Shape, width: usize, multiprocessors: u32) -> u32 {
-    let tiles = (shape.m.div_ceil(128) * shape.n.div_ceil(width)) as u32;
-    tiles.div_ceil(tiles.div_ceil(multiprocessors).max(1))
+impl Plan {
+    /// A plan with tiles of 128 x `width` elements, 64, 128, 192 or 256: one CTA for each multiprocessor, but no more than keep the last wave
+    /// as full as the others.
+    ///
+    /// # Errors
+    /// A dimension is 0 or 2^32 or more, or `width` is none of these.
+    pub fn new(shape: Shape, width: u32, multiprocessors: u32) -> Result<Plan, Error> {
+        let Shape { m, n, k } = shape;
+        for (name, has) in [("m", m), ("n", n), ("k", k)] {
+            if has == 0 || u32::try_from(has).is_err() {
+                return Err(Error::Dimension { name, has, wants: "from 1 to 2^32 - 1" });
+            }
+        }
+        if !COSTS.iter().any(|(known, _)| *known == width) {
+            return Err(Error::Dimension { name: "width", has: width as usize, wants: "64, 128, 192 or 256" });
+        }
+        let tiles = u32::try_from(m.div_ceil(128) * n.div_ceil(width as usize));
+        let tiles = tiles.map_err(|_| Error::Dimension { name: "m", has: m, wants: "less than 2^32 tiles" })?;
+        Ok(Plan { shape, width, ctas: tiles.div_ceil(tiles.div_ceil(multiprocessors.max(1))) })
+    }
+
+    /// The plan for a shape: with the tiles that need the least time, which is estimated from the number of waves.
+    ///
+    /// # Errors
+    /// As [`new`](Plan::new).
+    pub fn of(shape: Shape, multiprocessors: u32) -> Result<Plan, Error> {
+        let cost = |(width, cost): &(u32, usize)| {
+            let tiles = shape.m.div_ceil(128).saturating_mul(shape.n.div_ceil(*width as usize));
+            tiles.div_ceil(multiprocessors.max(1) as usize).saturating_mul(*cost)
+        };
+        let width = COSTS.into_iter().min_by_key(cost).map_or(256, |(width, _)| width);
+        Plan::new(shape, width, multiprocessors)
+    }
+
+    /// Columns of a tile of C.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// CTAs of the launch.
+    pub fn ctas(&self) -> u32 {
+        self.ctas
+    }
+
+    /// Bytes of shared memory: the stages, a tile of C in 16 bits, and the mbarriers.
+    pub fn shared_memory(&self) -> u32 {
+        let stages = 7 - self.width / 64;
+        stages * ((128 + self.width) * 128 + 16) + 256 * self.width
+    }
 }
 
-/// The width of the tiles: 128 if that needs less time, where a tile of 256 takes the time of 1.8 tiles of 128.
-pub fn width(shape: Shape, multiprocessors: u32) -> usize {
-    let waves = |width: usize| (shape.m.div_ceil(128) * shape.n.div_ceil(width)).div_ceil(multiprocessors as usize);
-    if 10 * waves(128) < 18 * waves(256) { 128 } else { 256 }
-}
-
-fn operand<T: bytemuck::Pod>(x: &[T], element: ElementType, [rows, k]: [usize; 2], box_rows: u32) -> Result<TensorMap<'_>, Error> {
+fn operand<T: bytemuck::Pod>(
+    x: &[T],
+    element: ElementType,
+    [rows, k]: [usize; 2],
+    box_rows: u32,
+) -> Result<TensorMap<'_>, Error> {
     let map = TensorMap::tiled(x, element).dims([k as u64, rows as u64]).box_dims([64, box_rows]);
     Ok(map.swizzle(Swizzle::B128).build()?)
 }
@@ -308,23 +357,23 @@ macro_rules! front {
         /// `k` and `n` are multiples of 8 (`n` of 4 if C is f32), because a tensor map has rows of multiples of 16 bytes; `m` is any number.
         ///
         /// # Errors
-        /// A length does not fit the shape, a dimension is 0 or not such a multiple, or the launch fails.
-        pub fn $name(device: &impl Device, a: &[$from], b: &[$from], c: &mut [$to], shape: Shape) -> Result<Report, Error> {
-            let Shape { m, n, k } = shape;
+        /// A length does not fit the shape, a dimension is not such a multiple, or the launch fails.
+        pub fn $name(device: &impl Device, a: &[$from], b: &[$from], c: &mut [$to], plan: Plan) -> Result<Report, Error> {
+            let Shape { m, n, k } = plan.shape;
             Error::unless_length("a", a.len(), m * k)?;
             Error::unless_length("b", b.len(), n * k)?;
             Error::unless_length("c", c.len(), m * n)?;
-            let (rows, columns, depth) = (Error::unless_u32("m", m)?, Error::unless_u32("n", n)?, Error::unless_u32("k", k)?);
-            let width = width(shape, MULTIPROCESSORS);
             let a = operand(a, ElementType::$input, [m, k], 128)?;
-            let b = operand(b, ElementType::$input, [n, k], width as u32)?;
+            let b = operand(b, ElementType::$input, [n, k], plan.width)?;
             let c = TensorMap::tiled(c, ElementType::$output).dims([n as u64, m as u64]).box_dims([64 >> $out, 64]);
             let c = c.swizzle(Swizzle::B128).build()?;
-            let launch = Launch::grid(grid(shape, width, MULTIPROCESSORS)).dynamic_shared(shared_memory(width as u32)).programmatic();
-            let arguments = (&a, &b, &c, rows, columns, depth);
-            Ok(match width {
+            let launch = Launch::grid(plan.ctas).dynamic_shared(plan.shared_memory()).programmatic();
+            let arguments = (&a, &b, &c, m as u32, n as u32, k as u32);
+            Ok(match plan.width {
                 256 => gemm::<256, $in, $out>.launch(device, launch, arguments),
-                _ => gemm::<128, $in, $out>.launch(device, launch, arguments),
+                192 => gemm::<192, $in, $out>.launch(device, launch, arguments),
+                128 => gemm::<128, $in, $out>.launch(device, launch, arguments),
+                _ => gemm::<64, $in, $out>.launch(device, launch, arguments),
             }?)
         }
     };

@@ -1,6 +1,6 @@
 //! The PTX text of every instance of every kernel, for benchmarks and for programs that load them by themselves.
 
-use crate::{gemm::gemm, reduce::reduce, rms_norm, scan::scan, softmax, transpose};
+use crate::{attention::attention, gemm::gemm, reduce::reduce, rms_norm, scan::scan, softmax, transpose};
 use ptx_dsl::KernelFn;
 
 /// One instance of a kernel.
@@ -39,16 +39,34 @@ pub fn instances() -> impl Iterator<Item = Instance> {
         instance(rms_norm::rms_norm_long_rows),
         instance(transpose::transpose_pieces),
         instance(transpose::transpose_elements),
-        instance(scan::<0>),
-        instance(scan::<1>),
+        instance(scan::<0, 256, 4>),
+        instance(scan::<0, 256, 8>),
+        instance(scan::<0, 512, 4>),
+        instance(scan::<0, 512, 8>),
+        instance(scan::<1, 256, 4>),
+        instance(scan::<1, 256, 8>),
+        instance(scan::<1, 512, 4>),
+        instance(scan::<1, 512, 8>),
         instance(gemm::<256, 0, 0>),
         instance(gemm::<256, 0, 1>),
         instance(gemm::<256, 1, 0>),
         instance(gemm::<256, 1, 1>),
+        instance(gemm::<192, 0, 0>),
+        instance(gemm::<192, 0, 1>),
+        instance(gemm::<192, 1, 0>),
+        instance(gemm::<192, 1, 1>),
         instance(gemm::<128, 0, 0>),
         instance(gemm::<128, 0, 1>),
         instance(gemm::<128, 1, 0>),
         instance(gemm::<128, 1, 1>),
+        instance(gemm::<64, 0, 0>),
+        instance(gemm::<64, 0, 1>),
+        instance(gemm::<64, 1, 0>),
+        instance(gemm::<64, 1, 1>),
+        instance(attention::<128, 0>),
+        instance(attention::<128, 1>),
+        instance(attention::<64, 0>),
+        instance(attention::<64, 1>),
     ]
     .into_iter()
 }

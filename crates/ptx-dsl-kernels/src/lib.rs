@@ -17,6 +17,7 @@
 //! [`parts`] has what kernels share: reductions over warps and CTAs, rings of mbarriers, the order of tiles. A kernel of another crate uses
 //! them by `use ptx_dsl_kernels::parts::lanes;` in its `ptx!`.
 
+pub mod attention;
 mod error;
 pub mod gemm;
 mod instances;

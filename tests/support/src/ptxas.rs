@@ -16,6 +16,18 @@ use crate::parallel;
 /// # Panics
 /// Without ptxas when `CI=true`; when ptxas or the temporary directory cannot be used.
 pub fn assemble_all(modules: &[(String, String)]) -> Option<Vec<Result<(), String>>> {
+    assemble_each(modules, &[])
+}
+
+/// As [`assemble_all`], but a kernel that keeps a register in local memory is an error.
+///
+/// # Panics
+/// As [`assemble_all`].
+pub fn assemble_without_spills(modules: &[(String, String)]) -> Option<Vec<Result<(), String>>> {
+    assemble_each(modules, &["--warn-on-spills", "--warn-on-local-memory-usage", "--warning-as-error"])
+}
+
+fn assemble_each(modules: &[(String, String)], options: &[&str]) -> Option<Vec<Result<(), String>>> {
     let Some(ptxas) = find() else {
         let wanted = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
         assert!(!wanted, "no ptxas: CI assembles every PTX text (`cargo xtask ptxas` fetches it)");
@@ -28,17 +40,26 @@ pub fn assemble_all(modules: &[(String, String)]) -> Option<Vec<Result<(), Strin
     let directory = std::env::temp_dir().join(format!("ptx-dsl-ptxas-{}-{call}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("a temporary directory");
     let jobs: Vec<_> = modules.iter().enumerate().collect();
-    let verdicts = parallel::map(&jobs, |(index, (name, ptx))| assemble(&ptxas, &directory, *index, name, ptx));
+    let verdicts =
+        parallel::map(&jobs, |(index, (name, ptx))| assemble(&ptxas, &directory, *index, (name, ptx), options));
     let _ = std::fs::remove_dir_all(&directory);
     Some(verdicts)
 }
 
 /// Assembles completely: code generation alone checks some rules (one `.cta_group` per kernel).
-fn assemble(ptxas: &Path, directory: &Path, index: usize, name: &str, ptx: &str) -> Result<(), String> {
+fn assemble(
+    ptxas: &Path,
+    directory: &Path,
+    index: usize,
+    module: (&str, &str),
+    options: &[&str],
+) -> Result<(), String> {
+    let (name, ptx) = module;
     let input = directory.join(format!("{index}.ptx"));
     std::fs::write(&input, ptx).expect("a temporary file");
     let output = Command::new(ptxas)
         .arg(format!("-arch={}", architecture(ptx)))
+        .args(options)
         .arg("-o")
         .arg(directory.join(format!("{index}.cubin")))
         .arg(&input)

@@ -2,9 +2,10 @@
 
 use crate::{numbers, on_hosts, on_schedules};
 use half::{bf16, f16};
+use ptx_dsl::Host;
 use ptx_dsl::launch::Device;
-use ptx_dsl_kernels::gemm::{self, Shape};
 use ptx_dsl_kernels::Error;
+use ptx_dsl_kernels::gemm::{self, Plan, Shape};
 
 const fn shape([m, n, k]: [usize; 3]) -> Shape {
     Shape { m, n, k }
@@ -25,7 +26,8 @@ impl Problem {
         let Shape { m, n, k } = shape;
         let (a, b) = (eighths(m * k, 1), eighths(n * k, 2));
         let element = |at: usize| {
-            let terms = a[at / n * k..][..k].iter().zip(&b[at % n * k..][..k]).map(|(a, b)| f64::from(*a) * f64::from(*b));
+            let terms =
+                a[at / n * k..][..k].iter().zip(&b[at % n * k..][..k]).map(|(a, b)| f64::from(*a) * f64::from(*b));
             terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()))
         };
         let exact = (0..m * n).map(element).collect();
@@ -41,82 +43,98 @@ impl Problem {
         }
     }
 
-    fn bf16(&self, device: &dyn Device) -> Result<(), Error> {
+    fn bf16(&self, device: &dyn Device, plan: Plan) -> Result<(), Error> {
         let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| bf16::from_f32(*x)).collect::<Vec<_>>());
         let mut c = vec![bf16::NAN; self.exact.len()];
-        gemm::bf16_bf16(&device, &a, &b, &mut c, self.shape)?;
+        gemm::bf16_bf16(&device, &a, &b, &mut c, plan)?;
         self.compare(c.iter().map(|c| c.to_f64()), 8);
         Ok(())
     }
 
-    fn bf16_f32(&self, device: &dyn Device) -> Result<(), Error> {
+    fn bf16_f32(&self, device: &dyn Device, plan: Plan) -> Result<(), Error> {
         let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| bf16::from_f32(*x)).collect::<Vec<_>>());
         let mut c = vec![f32::NAN; self.exact.len()];
-        gemm::bf16_f32(&device, &a, &b, &mut c, self.shape)?;
+        gemm::bf16_f32(&device, &a, &b, &mut c, plan)?;
         self.compare(c.iter().map(|c| f64::from(*c)), 23);
         Ok(())
     }
 
-    fn f16(&self, device: &dyn Device) -> Result<(), Error> {
+    fn f16(&self, device: &dyn Device, plan: Plan) -> Result<(), Error> {
         let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
         let mut c = vec![f16::NAN; self.exact.len()];
-        gemm::f16_f16(&device, &a, &b, &mut c, self.shape)?;
+        gemm::f16_f16(&device, &a, &b, &mut c, plan)?;
         self.compare(c.iter().map(|c| c.to_f64()), 11);
         Ok(())
     }
 
-    fn f16_f32(&self, device: &dyn Device) -> Result<(), Error> {
+    fn f16_f32(&self, device: &dyn Device, plan: Plan) -> Result<(), Error> {
         let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
         let mut c = vec![f32::NAN; self.exact.len()];
-        gemm::f16_f32(&device, &a, &b, &mut c, self.shape)?;
+        gemm::f16_f32(&device, &a, &b, &mut c, plan)?;
         self.compare(c.iter().map(|c| f64::from(*c)), 23);
         Ok(())
     }
 }
 
-/// A shape whose tiles are 128 wide, and one whose tiles are 256 wide because there are too many of 128.
-const NARROW: Shape = shape([136, 264, 200]);
-const WIDE: Shape = shape([1160, 3336, 8]);
-
 #[test]
-fn widths() {
-    assert_eq!(gemm::width(NARROW, 132), 128);
-    assert_eq!(gemm::width(WIDE, 132), 256);
-    assert_eq!(gemm::grid(shape([4096, 4096, 64]), 256, 132), 128);
+fn plans() -> Result<(), Error> {
+    let plan = |m, n| Plan::of(shape([m, n, 64]), 132).map(|plan| (plan.width(), plan.ctas()));
+    // a wave of small tiles; of large ones; four waves of large ones that are equally full
+    assert_eq!(plan(1024, 1024)?, (64, 128));
+    assert_eq!(plan(1024, 2048)?, (128, 128));
+    assert_eq!(plan(2048, 2048)?, (256, 128));
+    assert_eq!(plan(4096, 4096)?, (256, 128));
+    let error = Plan::of(shape([1, 0, 8]), 132).unwrap_err();
+    assert_eq!(error.to_string(), "`n` is 0, but must be from 1 to 2^32 - 1");
+    Ok(())
+}
+
+/// Tails in each dimension, one CTA for four tiles, and more blocks than stages.
+fn every_type(width: u32) {
+    let problem = Problem::new(shape([136, width as usize + 8, 328]));
+    let plan = Plan::new(problem.shape, width, 1).expect("a plan");
+    on_hosts(|device| {
+        problem.bf16(device, plan)?;
+        problem.f16_f32(device, plan)
+    });
+    problem.f16(&Host::new(), plan).expect("as bf16");
+    problem.bf16_f32(&Host::new(), plan).expect("as f16");
 }
 
 #[test]
-fn narrow_tiles() {
-    let problem = Problem::new(NARROW);
-    on_hosts(|device| {
-        problem.bf16(device)?;
-        problem.bf16_f32(device)?;
-        problem.f16(device)?;
-        problem.f16_f32(device)
-    });
+fn tiles_of_64() {
+    every_type(64);
 }
 
 #[test]
-fn wide_tiles() {
-    let problem = Problem::new(WIDE);
-    on_hosts(|device| {
-        problem.bf16(device)?;
-        problem.bf16_f32(device)?;
-        problem.f16(device)?;
-        problem.f16_f32(device)
-    });
+fn tiles_of_128() {
+    every_type(128);
+}
+
+#[test]
+fn tiles_of_192() {
+    every_type(192);
+}
+
+#[test]
+fn tiles_of_256() {
+    every_type(256);
 }
 
 #[test]
 fn schedules() {
-    let problem = Problem::new(shape([136, 136, 456]));
-    on_schedules(|device| problem.bf16(device));
-    on_schedules(|device| problem.f16_f32(device));
+    let problem = Problem::new(shape([136, 72, 136]));
+    let plan = Plan::new(problem.shape, 256, 1).expect("a plan");
+    on_schedules(|device| problem.bf16(device, plan));
+    let problem = Problem::new(shape([72, 136, 8]));
+    let plan = Plan::new(problem.shape, 128, 1).expect("a plan");
+    on_schedules(|device| problem.f16_f32(device, plan));
 }
 
 #[test]
 fn shapes_that_no_tensor_map_has() {
     let c = &mut [f32::NAN; 9];
-    let error = gemm::bf16_f32(&ptx_dsl::Host::new(), &[bf16::ONE; 9], &[bf16::ONE; 9], c, shape([3, 3, 3])).unwrap_err();
+    let plan = Plan::of(shape([3, 3, 3]), 132).expect("a plan");
+    let error = gemm::bf16_f32(&Host::new(), &[bf16::ONE; 9], &[bf16::ONE; 9], c, plan).unwrap_err();
     assert!(matches!(error, Error::Map(_)), "{error}");
 }

@@ -1,5 +1,6 @@
 //! Every kernel on the host, the checked host and many schedules, against plain Rust; every text through ptxas.
 
+mod attention;
 mod gemm;
 mod ptx;
 mod reduce;
@@ -26,8 +27,9 @@ fn on_hosts(test: impl Fn(&dyn ptx_dsl::launch::Device) -> Result<(), Error>) {
 /// Runs a test with 32 schedules of the checked host.
 fn on_schedules(test: impl Fn(&dyn ptx_dsl::launch::Device) -> Result<(), Error>) {
     let run = |host: &Host<ptx_dsl::Checked>| match test(host) {
+        Ok(()) => Ok(()),
         Err(Error::Launch(error)) => Err(error),
-        other => Ok(other.expect("the arguments fit")),
+        Err(error) => panic!("{error}"),
     };
     Host::checked().explore(32).run(run).expect("every schedule ends");
 }

@@ -19,7 +19,10 @@ fn softmax(device: &dyn Device, [rows, columns]: [usize; 2]) -> Result<(), Error
         for (column, (weight, y)) in weights.iter().zip(y).enumerate() {
             let exact = weight / sum;
             let error = (f64::from(*y) - exact).abs();
-            assert!(error <= exact * (2f64.powi(-18) + 16.0 * 2f64.powi(-22)), "column {column}: {y} instead of {exact}");
+            assert!(
+                error <= exact * (2f64.powi(-18) + 16.0 * 2f64.powi(-22)),
+                "column {column}: {y} instead of {exact}"
+            );
         }
     }
     Ok(())
@@ -34,7 +37,10 @@ fn rms_norm(device: &dyn Device, [rows, columns]: [usize; 2]) -> Result<(), Erro
         let scale = 1.0 / (mean + 1e-6).sqrt();
         for (column, (y, (x, weight))) in y.iter().zip(x.iter().zip(&weights)).enumerate() {
             let exact = f64::from(*x) * scale * f64::from(*weight);
-            assert!((f64::from(*y) - exact).abs() <= exact.abs() * 2f64.powi(-20), "column {column}: {y} instead of {exact}");
+            assert!(
+                (f64::from(*y) - exact).abs() <= exact.abs() * 2f64.powi(-20),
+                "column {column}: {y} instead of {exact}"
+            );
         }
     }
     Ok(())
