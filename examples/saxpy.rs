@@ -13,30 +13,16 @@ ptx! {
         .param .u32 n)
     .reqntid 256
     {
-        .reg .pred %p;
-        .reg .b32 %r<5>;
-        .reg .f32 %f<4>;
-        .reg .b64 %rd<6>;
+        .reg .f32 %a, %x, %y;
 
-        mov.u32 %r1, %ctaid.x;
-        mov.u32 %r2, %ntid.x;
-        mov.u32 %r3, %tid.x;
-        mad.lo.u32 %r4, %r1, %r2, %r3;
-        ld.param.u32 %r0, [n];
-        setp.ge.u32 %p, %r4, %r0;
-        @%p bra $L_end;                     // the last CTA is not full
-
-        ld.param.u64 %rd1, [x];
-        ld.param.u64 %rd2, [y];
-        mul.wide.u32 %rd3, %r4, 4;
-        add.u64 %rd4, %rd1, %rd3;
-        add.u64 %rd5, %rd2, %rd3;
-        ld.global.f32 %f1, [%rd4];
-        ld.global.f32 %f2, [%rd5];
-        ld.param.f32 %f3, [a];
-        fma.rn.f32 %f2, %f3, %f1, %f2;
-        st.global.f32 [%rd5], %f2;
-    $L_end:
+        let %i = %ctaid.x * %ntid.x + %tid.x;
+        if %i < n {                         // the last CTA is not full
+            ld.param.f32 %a, [a];
+            ld.global.f32 %x, [x + 4 * %i];
+            ld.global.f32 %y, [y + 4 * %i];
+            fma.rn.f32 %y, %a, %x, %y;
+            st.global.f32 [y + 4 * %i], %y;
+        }
         ret;
     }
 }
@@ -57,30 +43,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The expression form: one warp strides through the array.
     let warp = ptx!(<sm_90, ptx 8.0> |x: &[f32], y: &mut [f32], a: f32, n: u32| .maxntid 32 {
-        .reg .pred %p;
-        .reg .b32 %i, %n;
         .reg .f32 %a, %x, %y;
-        .reg .b64 %px, %py, %offset;
 
-        ld.param.u64 %px, [x];
-        ld.param.u64 %py, [y];
         ld.param.f32 %a, [a];
-        ld.param.u32 %n, [n];
-        mov.u32 %i, %tid.x;
-        mul.wide.u32 %offset, %i, 4;
-        add.u64 %px, %px, %offset;
-        add.u64 %py, %py, %offset;
-    $L_loop:
-        setp.ge.u32 %p, %i, %n;
-        @%p ret;
-        ld.global.f32 %x, [%px];
-        ld.global.f32 %y, [%py];
-        fma.rn.f32 %y, %a, %x, %y;
-        st.global.f32 [%py], %y;
-        add.u32 %i, %i, 32;
-        add.u64 %px, %px, 128;
-        add.u64 %py, %py, 128;
-        bra $L_loop;
+        let %i = %tid.x;
+        while %i < n {
+            ld.global.f32 %x, [x + 4 * %i];
+            ld.global.f32 %y, [y + 4 * %i];
+            fma.rn.f32 %y, %a, %x, %y;
+            st.global.f32 [y + 4 * %i], %y;
+            %i = %i + 32;
+        }
     });
     let mut y = start.clone();
     warp.launch(&Host::new(), Launch::grid(1).block(32), (&x, &mut y, a, n))?;

@@ -42,6 +42,13 @@ codes! { rust
     LOAD_OF_NO_FIELD 161 "load that suits no field"
         "A parameter by value has a Rust struct or array as its type, and the load does not have the type of the field at its offset. \
          `.u32` and `.s32` load whole integers or floats, `.f32` an `f32` or an integer with its bits, `.b32` any bits."
+    MALFORMED_EXPRESSION 162 "malformed integer expression"
+        "`let %x = %ctaid.x * 128 + %lane / 4;` computes integers of 32 and 64 bits and predicates, with one instruction for each operator. \
+         Operands have one type: `.b32` registers and numbers are `u32`, and `as u64` converts. `/` and `%` take powers of two, because any \
+         other division is many instructions."
+    MALFORMED_CONTROL 163 "malformed run-time control"
+        "`if %x < %n { ... } else { ... }`, `while %x < %n { ... }` and `loop { ... }` branch when the kernel runs, on a comparison or a \
+         predicate. `break` and `continue` are within a loop. `@if` and `@for` are written out by the macro, over constants."
     NOT_CHECKED 170 "not checked"
         "`ptx-dsl check` reads Rust files without rustc. It finds parts in the file itself, in the other files that are given, and in the \
          modules of the crate (`mod name;` from `lib.rs` or `main.rs`). It cannot find those of other crates, or expand `macro_rules!`. \

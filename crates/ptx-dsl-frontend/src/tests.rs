@@ -14,6 +14,7 @@ mod constants;
 #[path = "../../../tests/support/corpus.rs"]
 pub(crate) mod corpus;
 mod directives;
+mod expressions;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
 mod matrix;

@@ -170,6 +170,54 @@ pub enum Stmt {
     Directive(Directive),
     /// What a use of a piece gives to the block that begins here.
     Arguments(Arguments),
+    /// A statement of `ptx!` that is not PTX. `crate::lower` writes it as instructions; no module that is checked has one.
+    Form(Box<Form>),
+}
+
+/// Statements of `ptx!` that become instructions.
+#[derive(Debug, Clone)]
+pub enum Form {
+    /// `let %x = ...;`, `%x = ...;`
+    Assign(Assign),
+    /// `if %x < %n { ... } else { ... }`
+    If {
+        /// The condition.
+        condition: Expr,
+        /// The statements where it is true.
+        then: Vec<Stmt>,
+        /// The statements where it is false.
+        otherwise: Vec<Stmt>,
+    },
+    /// `while %x < %n { ... }`, `loop { ... }`
+    Loop {
+        /// The condition of `while`.
+        condition: Option<Expr>,
+        /// The statements of the first round, with `@peel`.
+        first: Option<Vec<Stmt>>,
+        /// The statements of the other rounds.
+        body: Vec<Stmt>,
+        /// The first word.
+        span: Span,
+    },
+    /// `break;`
+    Break(Span),
+    /// `continue;`
+    Continue(Span),
+}
+
+/// `let %x: s32 = ...;`, `%x = ...;`
+#[derive(Debug, Clone)]
+pub struct Assign {
+    /// With `let`, which declares the register.
+    pub declares: bool,
+    /// The register.
+    pub target: Word,
+    /// Its type, if it is written.
+    pub ty: Option<Word>,
+    /// The value, an expression of registers.
+    pub value: Expr,
+    /// All of it.
+    pub span: Span,
 }
 
 /// The arguments of a piece.

@@ -6,6 +6,7 @@ pub mod check;
 pub mod levels;
 pub mod lex;
 pub mod lines;
+mod lower;
 pub mod notes;
 pub mod parse;
 pub mod print;

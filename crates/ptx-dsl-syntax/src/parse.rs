@@ -6,12 +6,14 @@
 
 use crate::ast::{Module, Word};
 use crate::diag::Diagnostic;
+use crate::lower;
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
 mod arguments;
 mod c;
 pub(crate) mod constant;
+mod control;
 mod decl;
 mod directive;
 pub mod errors;
@@ -54,7 +56,11 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     parser.module(&mut module);
     module.instrs = parser.instrs;
     module.constants = parser.scope.constants;
-    (module, parser.diags)
+    let mut diags = parser.diags;
+    if parser.has_forms {
+        lower::lower(&mut module, &mut diags);
+    }
+    (module, diags)
 }
 
 /// Is it nothing but digits, or nothing?
@@ -84,6 +90,10 @@ struct Parser<'a> {
     scope: constant::Scope,
     /// The module has the header of `ptx!`: directives take expressions, of which the text has the value.
     in_rust: bool,
+    /// Registers can stand wherever constants can: the value of an assignment, a condition, an address in `ptx!`.
+    with_registers: bool,
+    /// There is a statement or an address that `crate::lower` writes as instructions.
+    has_forms: bool,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
     /// A missing `}` was reported: all open blocks end here silently.
@@ -105,6 +115,8 @@ impl<'a> Parser<'a> {
             parentheses: 0,
             scope: constant::Scope::default(),
             in_rust: false,
+            with_registers: false,
+            has_forms: false,
             initialiser: false,
             unwinding: false,
             version_seen: None,

@@ -197,7 +197,7 @@ impl Printer<'_> {
                     self.line(&format!("{}:", l.text));
                     self.level += 1;
                 }
-                Stmt::Arguments(_) => {}
+                Stmt::Arguments(_) | Stmt::Form(_) => {}
                 Stmt::Directive(d) => {
                     self.comments_before(d.span.first);
                     self.directive(d);

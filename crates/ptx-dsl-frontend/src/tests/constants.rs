@@ -256,15 +256,14 @@ fn mistakes_in_repetitions_are_explained() {
             119,
             "for",
             "`for` is a C keyword",
-            "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time needs a label",
+            "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time is `while %i < %n { ... }`",
         ),
         (
             "if S > 2 { mov.u32 %a0, 1; }",
-            119,
-            "if",
-            "`if` is a C keyword",
-            "write `@if N > 1 { ... } else { ... }` to choose code by a constant; for a value at run time compare with \
-             `setp`, and put the predicate before the instruction as its guard",
+            163,
+            "S > 2",
+            "the condition is a constant, so nothing is decided when the kernel runs",
+            "write `@if`, which keeps one of its bodies",
         ),
     ] {
         let wanted = [(code, at.to_owned(), message.to_owned(), help.to_owned())];

@@ -274,6 +274,8 @@ impl Checker {
                         break;
                     }
                 }
+                // written as instructions before
+                ast::Stmt::Form(_) => {}
                 ast::Stmt::Block(inner, _) => {
                     if self.scopes.len() < 200 {
                         self.block(inner);

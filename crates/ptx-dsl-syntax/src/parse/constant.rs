@@ -529,6 +529,9 @@ impl Parser<'_> {
             return Ok(Expr::Ternary(Box::new(c), Box::new(a), Box::new(b), span));
         }
         let parts = (self.as_constant(&c), self.as_constant(&a), self.as_constant(&b));
+        if self.with_registers && !matches!(parts, (Some(_), Some(_), Some(_))) {
+            return Ok(Expr::Ternary(Box::new(c), Box::new(a), Box::new(b), span));
+        }
         let (Some(c), Some(a), Some(b)) = parts else { return self.fail(errors::no_operator(span, "? :")) };
         match self.scope.constants.choose(c, a, b, span) {
             Some(id) => Ok(Expr::Rust(id, span)),

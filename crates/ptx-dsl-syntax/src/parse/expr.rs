@@ -131,6 +131,11 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Res<Expr> {
+        let e = self.plain_unary()?;
+        self.converted(e)
+    }
+
+    fn plain_unary(&mut self) -> Res<Expr> {
         let start = self.here();
         match self.peek() {
             Some(Tok::Punct(op @ ('-' | '!' | '~' | '+'))) => {
@@ -184,8 +189,14 @@ impl Parser<'_> {
                 self.number()
             }
             Some(Tok::Word(_)) if let Some(e) = self.constant_name() => Ok(e),
+            Some(Tok::Word(_)) if self.at_function() => {
+                let name = self.name("a function")?;
+                self.call(name)
+            }
             // Constants alone stand in parentheses, says ptxas.
-            Some(Tok::Word(name)) if self.parentheses > 0 && name != "WARP_SZ" => self.unexpected("a constant"),
+            Some(Tok::Word(name)) if self.parentheses > 0 && !self.with_registers && name != "WARP_SZ" => {
+                self.unexpected("a constant")
+            }
             Some(Tok::Word(_)) => {
                 let name = self.name("a name")?;
                 if self.initialiser && self.is('(') {

@@ -48,7 +48,12 @@ impl Parser<'_> {
                 }
                 OperandKind::Vector(self.list('}', "`,` or `}`")?)
             }
-            Some(Tok::Punct('[')) => OperandKind::Address(self.list(']', "`,` or `]`")?),
+            Some(Tok::Punct('[')) => {
+                let around = std::mem::replace(&mut self.with_registers, self.in_rust);
+                let list = self.list(']', "`,` or `]`");
+                self.with_registers = around;
+                OperandKind::Address(list?)
+            }
             Some(Tok::Punct('(')) if call => {
                 if self.is_at(1, ')') {
                     self.pos += 2;
@@ -74,7 +79,7 @@ impl Parser<'_> {
                 OperandKind::Neg(Box::new(Operand { kind, span: start.to(self.before()) }))
             }
             Some(Tok::Word(_)) => self.named()?,
-            _ => OperandKind::Expr(self.expr()?),
+            _ => self.expression()?,
         };
         let operand = Operand { kind: first, span: start.to(self.before()) };
         // `p|q` and `{a, b}|p`; after anything else a `|` was taken as the operator.
@@ -127,7 +132,19 @@ impl Parser<'_> {
             let name = self.name("a register")?;
             return Ok(OperandKind::Expr(crate::ast::Expr::Name(name, None)));
         }
-        Ok(OperandKind::Expr(self.expr()?))
+        self.expression()
+    }
+
+    /// An expression. In an address it may be computed, or be a parameter that is loaded.
+    fn expression(&mut self) -> Res<OperandKind> {
+        let e = self.expr()?;
+        let mut base = &e;
+        while let crate::ast::Expr::Binary(_, left, ..) = base {
+            base = left;
+        }
+        let variable = matches!(base, crate::ast::Expr::Name(name, _) if !name.text.starts_with('%'));
+        self.has_forms |= self.with_registers && (variable || Self::is_computed(&e));
+        Ok(OperandKind::Expr(e))
     }
 
     /// `open operand, operand close`

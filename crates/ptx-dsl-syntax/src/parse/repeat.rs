@@ -7,12 +7,14 @@
 
 mod alone;
 mod comments;
+mod conditions;
 mod constants;
 mod contexts;
 mod errors;
 mod families;
 mod frame;
 mod instances;
+mod joined;
 mod names;
 mod parameters;
 mod parts;
@@ -398,60 +400,6 @@ impl Expander<'_> {
         &self.variables[from..]
     }
 
-    /// `@if COND { ... } else @if COND { ... } else { ... }`, whose first condition begins at `from`; returns where it ends.
-    fn conditional(&mut self, at: usize, from: usize, to: usize) -> usize {
-        if self.depth >= MAX_DEPTH {
-            self.fail(super::errors::too_deep(self.span(at, from)));
-            return to;
-        }
-        self.depth += 1;
-        let end = self.alternatives(at, from, to);
-        self.depth -= 1;
-        end
-    }
-
-    fn alternatives(&mut self, mut at: usize, mut from: usize, to: usize) -> usize {
-        // a body was taken, or a condition was reported
-        let (mut done, mut otherwise) = (false, false);
-        // arguments decide which
-        let mut uncertain = false;
-        loop {
-            let Some(open) = self.body_behind(from, to) else {
-                self.fail(errors::no_body(self.span(at, from), "@if COND"));
-                return from;
-            };
-            let Some(close) = self.close(open).filter(|close| *close < to) else {
-                self.fail(errors::unclosed(self.span(open, open)));
-                return to;
-            };
-            let given = !otherwise && self.depends_on_arguments(from, open);
-            uncertain |= given;
-            let condition = if otherwise || given { Some(1) } else { self.value(from, open, "the condition of `@if`") };
-            if !done && condition.is_some_and(|n| n != 0) {
-                if uncertain {
-                    self.uncertain(open + 1..close);
-                }
-                self.range(open + 1, close);
-            }
-            done |= !given && condition != Some(0);
-            at = close + 1;
-            if self.is(at, '@') && self.word(at + 1) == Some("else") && at + 1 < to {
-                self.fail(errors::guarded_else(self.span(at, at + 1)));
-                at += 1;
-            }
-            if otherwise || at >= to || self.word(at) != Some("else") {
-                return at;
-            }
-            let word = at + 1 + usize::from(self.is(at + 1, '@'));
-            otherwise = self.word(word) != Some("if");
-            from = if otherwise { at + 1 } else { word + 1 };
-            if otherwise && !self.is(from, '{') {
-                self.fail(errors::no_body(self.span(at, at), "else"));
-                return from;
-            }
-        }
-    }
-
     /// The value of a constant expression, which an `i64` has.
     fn small_value(&mut self, from: usize, to: usize, what: &str) -> Option<i64> {
         let value = self.value(from, to, what)?;
@@ -506,55 +454,6 @@ impl Expander<'_> {
         self.blocks.push(self.scope.open());
         self.push(open);
         open + 1
-    }
-
-    /// `{I}` that touches a name before it becomes a part of the name, and so does what touches it behind. Returns the last token.
-    fn join_name(&mut self, open: usize, to: usize) -> Option<usize> {
-        if !self.tokens[open].glued || open == 0 {
-            return None;
-        }
-        // what was pushed last may be a name with a value already
-        if !matches!(self.tokens[open - 1].kind, Tok::Word(_) | Tok::Number(_) | Tok::Punct('}'))
-            || !matches!(self.out.tokens.last()?.kind, Tok::Word(_))
-        {
-            return None;
-        }
-        let close = self.close(open).filter(|close| *close < to && *close > open + 1)?;
-        let inner = &self.tokens[open + 1..close];
-        let plain = |token: &Token| match &token.kind {
-            Tok::Word(word) => self.scope.knows(word),
-            Tok::Number(_) => true,
-            Tok::Punct(c) => "+-*/%()<>&|^".contains(*c),
-            Tok::Str(_) => false,
-        };
-        if !inner.iter().all(plain) {
-            return self.unknown_part(open, close);
-        }
-        let mut part = if self.depends_on_arguments(open + 1, close) {
-            self.uncertain_name(open - 1);
-            "0".to_owned()
-        } else {
-            part_of_name(self.small_value(open + 1, close, "a part of a name")?)
-        };
-        let mut end = close;
-        if let Some(Token { kind: Tok::Word(more) | Tok::Number(more), glued: true, .. }) = self.tokens.get(close + 1)
-            && close + 1 < to
-        {
-            part.push_str(more);
-            end += 1;
-        }
-        if let Some(Token { kind: Tok::Word(name), .. }) = self.out.tokens.last_mut() {
-            name.push_str(&part);
-        }
-        Some(end)
-    }
-
-    /// `%r{J}` with a name that is not a constant: a register is not a vector.
-    fn unknown_part(&mut self, open: usize, close: usize) -> Option<usize> {
-        let register = self.word(open - 1).is_some_and(|word| word.starts_with('%'));
-        let name = self.word(open + 1).filter(|_| register && close == open + 2)?.to_owned();
-        self.fail(errors::unknown_part(self.span(open + 1, open + 1), &name));
-        Some(close)
     }
 
     fn push(&mut self, at: usize) {

@@ -88,6 +88,7 @@ impl Parser<'_> {
                 self.constant_declaration()?;
                 self.semicolon()?;
             }
+            Some(Tok::Word(_)) if self.at_form() => self.form(out)?,
             Some(Tok::Word(word)) if word == ARGUMENTS => out.push(Stmt::Arguments(self.piece_arguments()?)),
             Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => {
                 self.no_sink()?;

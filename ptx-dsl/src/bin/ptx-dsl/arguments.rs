@@ -85,6 +85,7 @@ pub fn command() -> Command {
         )
         .subcommand(
             Command::new("print")
+                .visible_alias("expand")
                 .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, with their comments")
                 .after_help(
                     "A module is printed if it is legal PTX. Findings of protocol and flow (PTX06xx), and others whose level can be\n\

@@ -17,6 +17,8 @@ struct Statement {
     braces: usize,
     /// An instruction or a use of a piece: its braces hold operands. Braces of other statements hold bodies, except those of initial values.
     is_instruction: bool,
+    /// A repetition or a condition: its braces hold a body, also after `==`.
+    is_control: bool,
     /// There is a `=`, so that braces hold initial values.
     assigns: bool,
     /// Its last token promises more: `,` or `=`.
@@ -41,19 +43,25 @@ impl Nesting {
     }
 
     fn begin(&mut self, tokens: &[Token], at: usize) {
-        let is_instruction = match &tokens[at].kind {
+        let is_control = match &tokens[at].kind {
             Tok::Punct('{' | '}' | ';') => return,
-            Tok::Punct('@') => !matches!(word_at(tokens, at + 1), Some("for" | "if")),
-            Tok::Word(word) => !matches!(word.as_str(), "const" | "use" | "pub" | "part" | "else"),
+            Tok::Punct('@') => matches!(word_at(tokens, at + 1), Some("for" | "if" | "peel")),
+            Tok::Word(word) => matches!(word.as_str(), "if" | "else" | "while" | "loop"),
             _ => false,
         };
-        self.statement = Some(Statement { braces: self.braces, is_instruction, assigns: false, goes_on: false });
+        let is_instruction = match &tokens[at].kind {
+            Tok::Punct('@') => !is_control,
+            Tok::Word(word) => !is_control && !matches!(word.as_str(), "const" | "use" | "pub" | "part"),
+            _ => false,
+        };
+        let braces = self.braces;
+        self.statement = Some(Statement { braces, is_instruction, is_control, assigns: false, goes_on: false });
     }
 
     fn token(&mut self, kind: &Tok) {
         if let Some(statement) = &mut self.statement {
             statement.goes_on = matches!(kind, Tok::Punct(',' | '='));
-            statement.assigns |= *kind == Tok::Punct('=');
+            statement.assigns |= *kind == Tok::Punct('=') && !statement.is_control;
         }
         match kind {
             Tok::Punct('{') => {

@@ -20,6 +20,14 @@ pub(super) fn no_condition(span: Span) -> Diagnostic {
     error(span, "`@if` has no condition", "write `@if N > 1 { ... }`, with a constant `N`")
 }
 
+pub(super) fn register_in_condition(span: Span) -> Diagnostic {
+    error(
+        span,
+        "a register has no value when the macro runs, and `@if` keeps one of its bodies then",
+        "write `if` without `@`, which branches when the kernel runs",
+    )
+}
+
 pub(super) fn guarded_else(span: Span) -> Diagnostic {
     error(span, "`else` is written without `@`", "write `else { ... }`")
 }

@@ -11,7 +11,7 @@ use crate::span::Span;
 use crate::token::{Tok, Token};
 
 /// What surrounds the number of a use in a mark. No lexer makes a word with it.
-const MARK: char = '\u{1}';
+const MARK: char = '\u{2}';
 
 /// A range of registers that a piece is given.
 #[derive(Debug)]

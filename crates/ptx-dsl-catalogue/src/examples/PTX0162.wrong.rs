@@ -1,0 +1,7 @@
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k(.param .u32 n) {
+        let %row = %tid.x / n;
+        ret;
+    }
+}

@@ -1,0 +1,8 @@
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k(.param .u32 n) {
+        let %i = 0;
+        while %i < n { %i = %i + 1; }
+        ret;
+    }
+}

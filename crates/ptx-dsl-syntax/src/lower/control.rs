@@ -1,0 +1,245 @@
+//! `if`, `while` and `loop` as branches. One instruction under an `if` gets a guard instead.
+
+use super::{Lowerer, Res, declares, errors, name, operand};
+use crate::ast::{Expr, Instr, Operand, OperandKind, Pred, Stmt, Word};
+use crate::parse::fold;
+use crate::span::Span;
+
+/// A loop whose body is being written.
+#[derive(Debug)]
+pub(super) struct Loop {
+    /// The label after the loop.
+    end: String,
+    /// The label before the condition of the next round.
+    next: String,
+    /// Does a statement branch to them?
+    end_used: bool,
+    next_used: bool,
+}
+
+impl Lowerer<'_> {
+    /// The predicate of a condition.
+    fn condition(&mut self, e: &Expr, loops: bool) -> Res<Pred> {
+        if fold(e).is_some() || matches!(e, Expr::Rust(..)) {
+            return self.fail(errors::constant_condition(e.span(), loops));
+        }
+        let (mut e, mut negated) = (e, false);
+        while let Expr::Unary('!', inner, _) = e {
+            negated = !negated;
+            e = inner;
+        }
+        Ok(Pred { negated, reg: self.predicate(e)? })
+    }
+
+    /// `if`
+    pub(super) fn branch(&mut self, condition: &Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Res<()> {
+        let pred = self.condition(condition, false);
+        let then = self.block(then);
+        let otherwise = self.block(otherwise);
+        let pred = pred?;
+        let span = condition.span();
+        match (then.as_slice(), otherwise.as_slice()) {
+            ([], []) => {}
+            ([Stmt::Instr(one)], []) if one.pred.is_none() => self.guarded(one.clone(), pred),
+            ([Stmt::Instr(one)], [Stmt::Instr(other)])
+                if one.pred.is_none() && other.pred.is_none() && !names_register(one, &pred.reg.text) =>
+            {
+                let inverse = Pred { negated: !pred.negated, reg: pred.reg.clone() };
+                self.guarded(one.clone(), pred);
+                self.guarded(other.clone(), inverse);
+            }
+            ([], _) => {
+                let end = self.fresh.label("end");
+                self.branch_to(&end, Some(pred), span);
+                self.inner(otherwise, span);
+                self.label(&end, span);
+            }
+            (_, []) => {
+                let end = self.fresh.label("end");
+                self.branch_to(&end, Some(inverse(pred)), span);
+                self.inner(then, span);
+                self.label(&end, span);
+            }
+            _ => {
+                let (other, end) = (self.fresh.label("else"), self.fresh.label("end"));
+                self.branch_to(&other, Some(inverse(pred)), span);
+                let goes_on = !leaves(&then);
+                self.inner(then, span);
+                if goes_on {
+                    self.branch_to(&end, None, span);
+                }
+                self.label(&other, span);
+                self.inner(otherwise, span);
+                if goes_on {
+                    self.label(&end, span);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn guarded(&mut self, mut instr: Instr, pred: Pred) {
+        instr.pred = Some(pred);
+        self.out.push(Stmt::Instr(instr));
+    }
+
+    fn label(&mut self, text: &str, span: Span) {
+        self.out.push(Stmt::Label(Word { text: text.to_owned(), span }));
+    }
+
+    /// Statements within this block; those that declare something get a block of their own.
+    fn inner(&mut self, body: Vec<Stmt>, span: Span) {
+        if declares(&body) {
+            self.out.push(Stmt::Block(body, span));
+        } else {
+            self.out.extend(body);
+        }
+    }
+
+    /// `while` and `loop`. The condition is computed before the first round and at the end of each round.
+    pub(super) fn repeated(
+        &mut self,
+        condition: Option<&Expr>,
+        first: Option<Vec<Stmt>>,
+        body: Vec<Stmt>,
+        span: Span,
+    ) -> Res<()> {
+        let (begin, next, end) = (self.fresh.label("loop"), self.fresh.label("next"), self.fresh.label("end"));
+        let mut end_used = false;
+        if let Some(condition) = condition {
+            let pred = self.condition(condition, true)?;
+            self.branch_to(&end, Some(inverse(pred)), condition.span());
+            end_used = true;
+        }
+        if let Some(first) = first {
+            let label = self.fresh.label("next");
+            end_used |= self.round(first, (&label, &end), span);
+            if let Some(condition) = condition {
+                let pred = self.condition(condition, true)?;
+                self.branch_to(&end, Some(inverse(pred)), condition.span());
+            }
+        }
+        self.label(&begin, span);
+        end_used |= self.round(body, (&next, &end), span);
+        match condition {
+            Some(condition) => {
+                let pred = self.condition(condition, true)?;
+                self.branch_to(&begin, Some(pred), condition.span());
+            }
+            None => end_used = self.back(&begin, &end, span) || end_used && self.is_target(&end),
+        }
+        if end_used {
+            self.label(&end, span);
+        }
+        Ok(())
+    }
+
+    /// The statements of a round; returns whether one leaves the loop.
+    fn round(&mut self, body: Vec<Stmt>, (next, end): (&str, &str), span: Span) -> bool {
+        let (end, next) = (end.to_owned(), next.to_owned());
+        self.loops.push(Loop { end, next, end_used: false, next_used: false });
+        let body = self.block(body);
+        let Some(done) = self.loops.pop() else { return false };
+        self.inner(body, span);
+        if done.next_used {
+            self.label(&done.next, span);
+        }
+        done.end_used
+    }
+
+    /// The branch back at the end of `loop`. If the round ends with `if ... { break; }`, that branch goes back if it does not leave.
+    fn back(&mut self, begin: &str, end: &str, span: Span) -> bool {
+        if let Some(last) = last_branch(&mut self.out)
+            && let (Some(pred), Some(target)) = (&mut last.pred, target(&last.operands, &last.parts))
+            && target == end
+        {
+            pred.negated = !pred.negated;
+            let span = last.span;
+            last.operands = vec![operand(name(&Word { text: begin.to_owned(), span }))];
+            return false;
+        }
+        self.branch_to(begin, None, span);
+        false
+    }
+
+    /// Does a branch of this block, or of a block in it, go to this label?
+    fn is_target(&self, label: &str) -> bool {
+        branches_to(&self.out, label)
+    }
+
+    /// `break` and `continue`
+    pub(super) fn leave(&mut self, span: Span, breaks: bool) -> Res<()> {
+        let Some(around) = self.loops.last_mut() else {
+            return self.fail(errors::outside_loop(span, if breaks { "break" } else { "continue" }));
+        };
+        let label = if breaks {
+            around.end_used = true;
+            around.end.clone()
+        } else {
+            around.next_used = true;
+            around.next.clone()
+        };
+        self.branch_to(&label, None, span);
+        Ok(())
+    }
+}
+
+fn inverse(pred: Pred) -> Pred {
+    Pred { negated: !pred.negated, reg: pred.reg }
+}
+
+/// The instruction with which statements end.
+fn last_branch(body: &mut [Stmt]) -> Option<&mut Instr> {
+    match body.last_mut()? {
+        Stmt::Instr(last) => Some(last),
+        Stmt::Block(inner, _) => last_branch(inner),
+        _ => None,
+    }
+}
+
+/// The label of a branch.
+fn target<'i>(operands: &'i [Operand], parts: &[Word]) -> Option<&'i str> {
+    match (operands, parts) {
+        ([Operand { kind: OperandKind::Expr(Expr::Name(label, None)), .. }], [opcode, ..]) if opcode.text == "bra" => {
+            Some(&label.text)
+        }
+        _ => None,
+    }
+}
+
+fn branches_to(body: &[Stmt], label: &str) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Instr(i) => target(&i.operands, &i.parts) == Some(label),
+        Stmt::Block(inner, _) => branches_to(inner, label),
+        _ => false,
+    })
+}
+
+/// Does the last statement leave, so that nothing after it runs?
+fn leaves(body: &[Stmt]) -> bool {
+    match body.last() {
+        Some(Stmt::Instr(i)) => {
+            let opcode = i.parts.first().map_or("", |part| part.text.as_str());
+            i.pred.is_none() && matches!(opcode, "bra" | "ret" | "exit" | "trap")
+        }
+        Some(Stmt::Block(inner, _)) => leaves(inner),
+        _ => false,
+    }
+}
+
+/// Does an operand of the instruction name the register?
+fn names_register(instr: &Instr, register: &str) -> bool {
+    fn within(operand: &Operand, register: &str) -> bool {
+        let is = |word: &Word| word.text == register;
+        match &operand.kind {
+            OperandKind::Expr(Expr::Name(word, _)) | OperandKind::Not(word) | OperandKind::Select(word, _) => is(word),
+            OperandKind::Expr(_) | OperandKind::Sink | OperandKind::Index(..) => false,
+            OperandKind::Vector(list) | OperandKind::Address(list) | OperandKind::List(list) => {
+                list.iter().any(|operand| within(operand, register))
+            }
+            OperandKind::Pair(a, b) => within(a, register) || within(b, register),
+            OperandKind::Neg(a) => within(a, register),
+        }
+    }
+    instr.operands.iter().any(|operand| within(operand, register))
+}
