@@ -49,6 +49,9 @@ codes! { rust
     MALFORMED_CONTROL 163 "malformed run-time control"
         "`if %x < %n { ... } else { ... }`, `while %x < %n { ... }` and `loop { ... }` branch when the kernel runs, on a comparison or a \
          predicate. `break` and `continue` are within a loop. `@if` and `@for` are written out by the macro, over constants."
+    ASSERTION 164 "assertion that does not hold"
+        "`const _: () = assert!(STAGES <= 8, \"shared memory has room for eight\");` checks constants of a module, a kernel or a piece: by the \
+         macro where it knows them, else by rustc, for each instance of a kernel."
     NOT_CHECKED 170 "not checked"
         "`ptx-dsl check` reads Rust files without rustc. It finds parts in the file itself, in the other files that are given, and in the \
          modules of the crate (`mod name;` from `lib.rs` or `main.rs`). It cannot find those of other crates, or expand `macro_rules!`. \

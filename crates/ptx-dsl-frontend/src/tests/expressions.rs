@@ -220,3 +220,43 @@ fn no_statements_panic() {
         }
     }
 }
+
+#[test]
+fn a_peeled_loop_has_two_bodies() {
+    assert_eq!(
+        printed(
+            "@peel FIRST while %r1 < n { @if FIRST { %r2 = 1; } else { %r2 = 2; } %r1 = %r1 + FIRST; if %p { continue; } }"
+        ),
+        "setp.lt.u32 %ep0, %r1, %er0; @!%ep0 bra $at_end_3; mov.b32 %r2, 1; add.u32 %r1, %r1, 1; @%p bra $at_next_4; \
+         $at_next_4: setp.lt.u32 %ep1, %r1, %er0; @!%ep1 bra $at_end_3; $at_loop_1: mov.b32 %r2, 2; \
+         add.u32 %r1, %r1, 0; @%p bra $at_next_2; $at_next_2: setp.lt.u32 %ep2, %r1, %er0; @%ep2 bra $at_loop_1; \
+         $at_end_3:"
+    );
+    assert_eq!(
+        printed("@peel A loop { st.shared.u32 [tile + 4 * A], %r1; if %p { break; } }"),
+        "st.shared.u32 [tile+4], %r1; @%p bra $at_end_3; $at_loop_1: st.shared.u32 [tile+0], %r1; \
+         @!%p bra $at_loop_1; $at_end_3:"
+    );
+}
+
+#[test]
+fn assertions_hold_or_are_errors() {
+    for right in [
+        "const _: () = assert!(BM % 64 == 0);",
+        "const _: () = assert!(BM < 256, \"small\");",
+        "const _: () = assert!(R > 4);",
+    ] {
+        assert_eq!(errors(right), [], "{right}");
+    }
+    for (wrong, code, at) in [
+        ("const _: () = assert!(BM == 64);", 164, "BM == 64"),
+        ("@for I in 0..4 { const _: () = assert!(I < 3, \"few\"); }", 164, "I < 3"),
+        ("const _: () = assert!();", 140, ""),
+        ("const _: u32 = 4;", 155, "const _: u32"),
+    ] {
+        let found = errors(wrong);
+        assert!(code == 140 && !found.is_empty() || found == [(code, at.to_owned())], "{wrong}: {found:?}");
+    }
+    let module = compiled(&module("const _: () = assert!(R > 4);"));
+    assert_eq!(module.hir.constants.assertions.len(), 1);
+}

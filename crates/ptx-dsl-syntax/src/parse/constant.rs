@@ -1,6 +1,7 @@
 //! Rust constants in a module of `ptx!`: their declarations, and expressions with them. A literal is known here, and stands for
 //! itself; of anything else rustc knows the value, and an expression with it is one [`Expr::Rust`].
 
+mod assertion;
 mod errors;
 mod literal;
 
@@ -132,7 +133,9 @@ enum Value {
 impl Parser<'_> {
     /// Does a declaration `const NAME: ...` begin here?
     pub(super) fn at_constant(&self) -> bool {
-        self.word_at(0) == Some("const") && self.word_at(1).is_some() && (self.is_at(2, ':') || self.is_at(2, '='))
+        self.word_at(0) == Some("const")
+            && self.word_at(1).is_some_and(|name| name != "_")
+            && (self.is_at(2, ':') || self.is_at(2, '='))
     }
 
     /// `const NAME: u32 = crate::NAME`, up to what ends it: a `;`, or in a header a `,` or `>`.

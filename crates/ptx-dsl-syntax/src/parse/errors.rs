@@ -559,3 +559,21 @@ pub(crate) fn empty_vector(span: Span) -> Diagnostic {
         format_args!("put them between the braces"),
     )
 }
+
+pub(super) fn no_assertion(span: Span) -> Diagnostic {
+    helped_error(
+        code::MALFORMED_CONSTANT,
+        span,
+        format_args!("this is not an assertion over constants"),
+        format_args!("write `const _: () = assert!(N % 16 == 0, \"why\");`"),
+    )
+}
+
+pub(super) fn assertion(span: Span, shown: &str, message: Option<&str>) -> Diagnostic {
+    let d = error(code::ASSERTION, span, format!("the assertion `{shown}` does not hold"));
+    let d = match message {
+        Some(message) => d.note(message),
+        None => d,
+    };
+    d.help("change the constants in it")
+}

@@ -33,6 +33,9 @@ impl Parser<'_> {
             module.items.push(Item::Directive(d));
             return Ok(());
         }
+        if self.at_assertion() {
+            return self.assertion();
+        }
         if self.at_constant() {
             self.constant_declaration()?;
             return self.semicolon();

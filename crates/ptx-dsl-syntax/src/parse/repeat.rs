@@ -6,6 +6,7 @@
 //! Tokens of an iteration or a use have numbers of their own, so that findings in it can say which it was (`contexts.rs`).
 
 mod alone;
+mod arrays;
 mod comments;
 mod conditions;
 mod constants;
@@ -18,6 +19,7 @@ mod joined;
 mod names;
 mod parameters;
 mod parts;
+mod peel;
 mod pieces;
 pub(crate) mod registers;
 #[cfg(test)]
@@ -69,7 +71,8 @@ pub struct Expanded {
 /// Is there a repetition, a range, a list of const parameters, a piece or a part among the tokens?
 pub fn repeats(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| match pair {
-        [at, word] if at.is('@') => named(word, "for") || named(word, "if"),
+        [at, word] if at.is('@') => named(word, "for") || named(word, "if") || named(word, "peel"),
+        [colon, open] if colon.is(':') => open.is('['),
         [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(next), .. }] => word == "part" || next == "in",
         [Token { kind: Tok::Word(_), .. }, bang] => bang.is('!'),
         [dot, next] if dot.is('.') => next.is('.'),
@@ -115,6 +118,7 @@ fn run(tokens: &[Token], base: u32, alone: Option<Alone>) -> Expanded {
         used: 0,
         blocks: Vec::new(),
         pieces: Pieces::default(),
+        arrays: Vec::new(),
         frames: Vec::new(),
         alone,
     };
@@ -167,6 +171,8 @@ struct Expander<'a> {
     /// For each open `{`, the constants that are in scope around it.
     blocks: Vec<usize>,
     pieces: Pieces,
+    /// Arrays of constants that are in scope.
+    arrays: Vec<arrays::Array>,
     /// The uses around the next tokens, the innermost last.
     frames: Vec<Frame>,
     /// The pieces that are checked by themselves.
@@ -231,6 +237,9 @@ impl Expander<'_> {
                 Tok::Punct('@') if self.word(at + 1) == Some("if") && self.body_behind(at + 3, to).is_some() => {
                     self.conditional(at, at + 2, to)
                 }
+                Tok::Punct('@') if self.word(at + 1) == Some("peel") && self.word(at + 2).is_some() => {
+                    self.peel(at, to)
+                }
                 Tok::Punct('@') if let Some(open) = self.broken_head(at, to) => self.skip_broken(at, open, to),
                 Tok::Punct('.') if self.at_range(at) => self.registers(at, to),
                 Tok::Punct('.') if let Some(listed) = self.listed(at, to) => self.instances(at, listed, to),
@@ -238,11 +247,13 @@ impl Expander<'_> {
                 Tok::Punct('}') => {
                     if let Some(open) = self.blocks.pop() {
                         self.scope.close(open);
+                        self.close_arrays();
                     }
                     self.push(at);
                     at + 1
                 }
-                Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at),
+                Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at, to),
+                Tok::Word(_) if let Some(end) = self.array_value(at, to) => end,
                 Tok::Word(_) if let Some(named) = self.at_use(at, to) => self.piece(named, to),
                 Tok::Word(_) if let Some((last, end)) = self.without_bang(at, to) => {
                     self.report_without_bang(at, last);
@@ -340,6 +351,12 @@ impl Expander<'_> {
 
     /// The integers of `a..b`, `a..=b` or `[a, b, c]`: of a range not more than there may be tokens.
     fn values(&mut self, from: usize, to: usize, of: &str) -> Option<Vec<i64>> {
+        if let Some(array) = self.word(from).filter(|_| from + 1 == to).and_then(|name| self.array(name)) {
+            return Some(array.to_vec());
+        }
+        if let Some(values) = self.changed_range(from, to, of) {
+            return values;
+        }
         if self.is(from, '[') && self.is(to - 1, ']') {
             let commas = (from..to).filter(|at| self.is(*at, ','));
             let ends: Vec<usize> = commas.chain([to - 1]).collect();
@@ -418,7 +435,10 @@ impl Expander<'_> {
             _ => {}
         }
         let span = self.span(from, to.saturating_sub(1).max(from));
-        let compared = self.compared(from, to);
+        let compared = match self.with_array_values(from, to) {
+            Some(tokens) => Some(tokens),
+            None => self.compared(from, to),
+        };
         let mut parser = match &compared {
             Some(tokens) => Parser::new(tokens, 0),
             None => Parser::new(&self.tokens[..to], from),

@@ -84,6 +84,7 @@ impl Parser<'_> {
                 Some(name) => out.push(Stmt::Directive(self.directive(name, Place::Body)?)),
                 None => return self.unexpected("a statement"),
             },
+            Some(Tok::Word(_)) if self.at_assertion() => self.assertion()?,
             Some(Tok::Word(_)) if self.at_constant() => {
                 self.constant_declaration()?;
                 self.semicolon()?;

@@ -4,11 +4,22 @@ use super::Expander;
 use crate::diag::Diagnostic;
 use crate::parse::Parser;
 use crate::parse::constant::unknown_here;
-use crate::token::Token;
+use crate::token::{Tok, Token};
 
 impl Expander<'_> {
     /// A declaration of a constant, which later bounds may name. It stays for the parser, which reports errors in it.
-    pub(super) fn declaration(&mut self, at: usize) -> usize {
+    pub(super) fn declaration(&mut self, at: usize, to: usize) -> usize {
+        if let Some(end) = self.array_declaration(at, to) {
+            return end;
+        }
+        if let Some(bang) = self.assertion(at) {
+            // `assert!` is not a piece
+            (at..=bang).for_each(|at| self.push(at));
+            return bang + 1;
+        }
+        if let Some(end) = self.of_arrays(at, to) {
+            return end;
+        }
         let mut parser = Parser::new(self.tokens, at);
         parser.scope = std::mem::take(&mut self.scope);
         if parser.at_constant() {
@@ -27,6 +38,37 @@ impl Expander<'_> {
         }
         (at..end).for_each(|at| self.push(at));
         end
+    }
+
+    /// `const _: () = assert!(`: its `!`.
+    fn assertion(&self, at: usize) -> Option<usize> {
+        let begins = self.word(at + 1) == Some("_") && self.word(at + 6) == Some("assert");
+        (begins && self.is(at + 7, '!')).then_some(at + 7)
+    }
+
+    /// A constant whose value names arrays: its declaration has the number. Returns what follows it.
+    fn of_arrays(&mut self, at: usize, to: usize) -> Option<usize> {
+        let typed = self.is(at + 2, ':') && self.is(at + 4, '=');
+        let end = (at..to).find(|end| self.is(*end, ';')).filter(|_| typed)?;
+        let named = |expander: &Self, at: usize| expander.word(at).is_some_and(|name| expander.array(name).is_some());
+        if !(at + 5..end).any(|at| named(self, at)) {
+            return None;
+        }
+        let name = self.word(at + 1)?.to_owned();
+        let value = self.small_value(at + 5, end, "a constant of an array")?;
+        self.scope.set(&name, value);
+        if self.body.as_ref().is_some_and(|body| body.blocks == self.blocks.len()) {
+            self.variables.push((name, value));
+            return Some(end + 1);
+        }
+        (at..at + 5).for_each(|at| self.push_declared(at));
+        let id = self.made(self.tokens[at + 5].id);
+        if value < 0 {
+            self.out.tokens.push(Token { kind: Tok::Punct('-'), id, glued: false });
+        }
+        self.out.tokens.push(Token { kind: Tok::Number(value.unsigned_abs().to_string()), id, glued: false });
+        self.push(end);
+        Some(end + 1)
     }
 
     /// A constant that the body of a repetition declares has a value in each iteration, as the loop variable has: the parser does not

@@ -68,6 +68,38 @@ pub(super) fn reversed(span: Span, (first, last): (i64, i64), included: bool, re
     )
 }
 
+pub(super) fn no_step(span: Span, step: i64) -> Diagnostic {
+    error(span, format!("a range cannot have steps of {step}"), "write a number over 0")
+}
+
+pub(super) fn other_change(span: Span) -> Diagnostic {
+    error(span, "a range has only `.rev()` and `.step_by(N)`", "write `(0..8).rev()` or `(0..64).step_by(16)`")
+}
+
+pub(super) fn bad_array(span: Span) -> Diagnostic {
+    error(span, "an array of constants has integers that the macro knows", "write `const ROWS: [u32; 3] = [0, 8, 4];`")
+}
+
+pub(super) fn array_length(span: Span, length: i64, values: usize) -> Diagnostic {
+    error(span, format!("the array has {length} elements, and there are {values} values"), "write as many values")
+}
+
+pub(super) fn no_element(span: Span, name: &str, index: i64, length: usize) -> Diagnostic {
+    error(
+        span,
+        format!("`{name}` has {length} elements, and none with the number {index}"),
+        "the first one is number 0",
+    )
+}
+
+pub(super) fn no_loop(span: Span) -> Diagnostic {
+    error(
+        span,
+        "`@peel` and a name stand before a loop",
+        "write `@peel FIRST while %x < %n { ... }`, or `loop { ... }`",
+    )
+}
+
 pub(super) fn no_list(span: Span) -> Diagnostic {
     error(
         span,

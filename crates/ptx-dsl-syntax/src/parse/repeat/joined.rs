@@ -18,9 +18,9 @@ impl Expander<'_> {
         let close = self.close(open).filter(|close| *close < to && *close > open + 1)?;
         let inner = &self.tokens[open + 1..close];
         let plain = |token: &Token| match &token.kind {
-            Tok::Word(word) => self.scope.knows(word),
+            Tok::Word(word) => self.scope.knows(word) || self.array(word).is_some(),
             Tok::Number(_) => true,
-            Tok::Punct(c) => "+-*/%()<>&|^".contains(*c),
+            Tok::Punct(c) => "+-*/%()<>&|^".contains(*c) || "[]".contains(*c) && !self.arrays.is_empty(),
             Tok::Str(_) => false,
         };
         if !inner.iter().all(plain) {

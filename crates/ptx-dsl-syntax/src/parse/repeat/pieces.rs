@@ -188,6 +188,7 @@ impl Expander<'_> {
         for (at, token) in self.tokens.iter().enumerate().skip(open) {
             match token.kind {
                 Tok::Punct('(' | '[' | '{') => depth += 1,
+                _ if depth == 0 => return None,
                 Tok::Punct(')' | ']' | '}') => {
                     depth -= 1;
                     if depth == 0 {

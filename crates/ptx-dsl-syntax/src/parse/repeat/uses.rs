@@ -264,6 +264,7 @@ impl Expander<'_> {
         }
         let families = self.frames.pop().map(|frame| frame.families).unwrap_or_default();
         families.iter().for_each(|family| self.replace_marks(before, family));
+        self.close_arrays_of_use();
         (self.blocks, self.body) = (blocks, around);
         self.scope.close(constants);
         self.scope.restore(hidden);
