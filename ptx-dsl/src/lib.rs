@@ -246,15 +246,5 @@ pub mod __private {
     pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 }
 
-// The programs in README.md, docs/reference/run.md and docs/guide/gpu.md are compiled as doc tests, and run where they need no GPU.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
-#[cfg(all(doctest, feature = "load"))]
-#[doc = include_str!("../../docs/reference/run.md")]
-struct Run;
-
-#[cfg(all(doctest, feature = "cuda"))]
-#[doc = include_str!("../../docs/guide/gpu.md")]
-struct OnGpu;
+mod book;

@@ -1,0 +1,25 @@
+//! The programs in README.md and in the book (`docs/`) are compiled as doc tests, and run where they need no GPU.
+
+/// Makes a page of the book a doc test.
+macro_rules! pages {
+    ($($name:ident: $file:literal),+ $(,)?) => {$(
+        #[doc = include_str!(concat!("../../", $file))]
+        struct $name;
+    )+};
+}
+
+pages! {
+    Readme: "README.md",
+    FirstKernel: "docs/guide/first-kernel.md",
+    FromCuda: "docs/guide/cuda-inline.md",
+    Testing: "docs/guide/testing.md",
+}
+
+#[cfg(feature = "build")]
+pages! { OtherCompilers: "docs/guide/other-compilers.md" }
+
+#[cfg(feature = "load")]
+pages! { Run: "docs/reference/run.md" }
+
+#[cfg(feature = "cuda")]
+pages! { OnGpu: "docs/guide/gpu.md" }
