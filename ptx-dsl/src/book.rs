@@ -12,6 +12,9 @@ pages! {
     Readme: "README.md",
     FirstKernel: "docs/guide/first-kernel.md",
     FromCuda: "docs/guide/cuda-inline.md",
+    Constants: "docs/guide/constants.md",
+    Parameters: "docs/guide/parameters.md",
+    Parts: "docs/guide/parts.md",
     Testing: "docs/guide/testing.md",
 }
 
