@@ -1,6 +1,9 @@
 //! Parses the command line.
 
+use std::path::PathBuf;
+
 use clap::{Arg, ArgAction, Command};
+use clap_complete::Shell;
 use ptx_dsl_frontend::check::Options;
 use ptx_dsl_frontend::isa::target;
 use ptx_dsl_frontend::levels;
@@ -39,11 +42,11 @@ pub fn command() -> Command {
                     Arg::new("format")
                         .long("message-format")
                         .value_name("FORMAT")
-                        .value_parser(["human", "json"])
+                        .value_parser(["human", "json", "sarif"])
                         .default_value("human")
                         .help(
                             "`json`: for each diagnostic an object on a line of standard output: file, line, column, end_line, \
-                             end_column, code, class, severity, message, labels, notes, help",
+                             end_column, code, class, severity, message, labels, notes, help. `sarif`: one document of SARIF 2.1.0, for code scanning",
                         ),
                 ),
         )
@@ -93,6 +96,24 @@ pub fn command() -> Command {
                      another error, 2 if a file cannot be read or the arguments are wrong.",
                 )
                 .args([files(), target_argument(), version_argument()]),
+        )
+        .subcommand(
+            Command::new("completions")
+                .about("Writes the completions for a shell")
+                .after_help("bash: `ptx-dsl completions bash > ~/.local/share/bash-completion/completions/ptx-dsl`")
+                .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(clap::value_parser!(Shell))),
+        )
+        .subcommand(
+            Command::new("man")
+                .about("Writes the man pages, one for each command")
+                .after_help("For example `ptx-dsl man ~/.local/share/man/man1`, then `man ptx-dsl-check`")
+                .arg(
+                    Arg::new("folder")
+                        .value_name("FOLDER")
+                        .required(true)
+                        .value_parser(clap::value_parser!(PathBuf))
+                        .help("An existing folder"),
+                ),
         )
 }
 

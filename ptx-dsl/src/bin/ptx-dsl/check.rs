@@ -8,17 +8,22 @@ use clap::ArgMatches;
 use ptx_dsl_frontend::levels;
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
-use crate::findings::{Outcome, Request, Seen, findings};
+use crate::findings::{Format, Outcome, Request, Seen, findings};
 use crate::input::{inputs, inputs_and_folders};
 use crate::library::Library;
 use crate::rust_file::{self, Job, is_text_of_rust, with_included};
+use crate::sarif;
 
 fn request(matches: &ArgMatches) -> Result<Request<'_>, String> {
     Ok(Request {
         target: matches.get_one::<&'static str>("target").copied(),
         version: matches.get_one::<(u32, u32)>("version").copied(),
         levels: levels(matches)?,
-        json: matches.try_get_one::<String>("format").ok().flatten().is_some_and(|f| f == "json"),
+        format: matches
+            .try_get_one::<String>("format")
+            .ok()
+            .flatten()
+            .map_or(Format::Human, |name| Format::from_name(name)),
         styled: std::io::stderr().is_terminal(),
         quiet: matches!(matches.try_get_one("quiet"), Ok(Some(true))),
         entry: None,
@@ -82,21 +87,25 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let files = with_included(inputs_and_folders(matches)?);
     let (mut errors, mut warnings, mut wrong) = (0, 0, 0);
     let mut readable = true;
+    let mut document = sarif::Document::default();
     each(&files, &request, |outcome| {
-        if let Some(reason) = outcome.unreadable {
+        if let Some(reason) = &outcome.unreadable {
             readable = false;
             crate::write_err(&format!("error: {reason}\n"));
         }
-        if request.json {
-            crate::write_out(&outcome.shown);
-        } else {
-            crate::write_err(&outcome.shown);
+        match request.format {
+            Format::Human => crate::write_err(&outcome.shown),
+            Format::Json => crate::write_out(&outcome.shown),
+            Format::Sarif => document.add(&outcome),
         }
         errors += outcome.errors;
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
     });
-    if !request.json && !request.quiet && errors + warnings > 0 {
+    if request.format == Format::Sarif {
+        crate::write_out(&document.text());
+    }
+    if request.format == Format::Human && !request.quiet && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
         let counts = match (errors, warnings) {
             (_, 0) => e,

@@ -23,12 +23,34 @@ use crate::rust_types;
 use crate::shown::{Shown, Sources};
 use crate::unchecked;
 
+/// How findings are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// With the source, on standard error.
+    Human,
+    /// An object on each line of standard output.
+    Json,
+    /// One document of SARIF on standard output.
+    Sarif,
+}
+
+impl Format {
+    /// The format that `--message-format` names.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "json" => Format::Json,
+            "sarif" => Format::Sarif,
+            _ => Format::Human,
+        }
+    }
+}
+
 /// The options.
 pub struct Request<'m> {
     pub target: Option<&'m str>,
     pub version: Option<(u32, u32)>,
     pub levels: Vec<(levels::Level, levels::Selector)>,
-    pub json: bool,
+    pub format: Format,
     pub styled: bool,
     /// Warnings are left out.
     pub quiet: bool,
@@ -47,6 +69,8 @@ pub struct Outcome {
     pub broken: bool,
     /// The printed module.
     pub ptx: String,
+    /// The codes of the diagnostics.
+    pub codes: Vec<&'static code::Code>,
     /// The file could not be read.
     pub unreadable: Option<String>,
     /// Macros of Rust in the expression form, which are not printed.
@@ -65,6 +89,7 @@ impl Outcome {
         self.warnings += next.warnings;
         self.broken |= next.broken;
         self.ptx.push_str(&next.ptx);
+        self.codes.extend(next.codes);
         self.closures += next.closures;
         self.incomplete += next.incomplete;
         self.unprinted += next.unprinted;
@@ -97,7 +122,8 @@ impl Seen {
 /// Shows what is wrong with a text, as `check` does; with `entry`, with this kernel and what it calls.
 pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>, entry: Option<&str>, json: bool) {
     let styled = std::io::stderr().is_terminal();
-    let request = Request { target: None, version: None, levels, json, styled, quiet: false, entry };
+    let format = if json { Format::Json } else { Format::Human };
+    let request = Request { target: None, version: None, levels, format, styled, quiet: false, entry };
     let shown = findings(text, (0..text.len(), &Seen::default()), name, &request).shown;
     if json { crate::write_out(&shown) } else { crate::write_err(&shown) }
 }
@@ -236,7 +262,12 @@ pub fn rendered(
             }
             Severity::Warning => out.warnings += 1,
         }
-        if request.json { shown.json(d, &mut out.shown) } else { shown.human(d, &renderer, &mut out.shown) }
+        match request.format {
+            Format::Human => shown.human(d, &renderer, &mut out.shown),
+            Format::Json => shown.json(d, &mut out.shown),
+            Format::Sarif => shown.sarif(d, &mut out.shown),
+        }
+        out.codes.push(d.code);
     }
     out
 }

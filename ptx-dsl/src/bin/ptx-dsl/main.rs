@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod completions;
 mod describe;
 mod doctor;
 mod findings;
@@ -14,6 +15,7 @@ mod names;
 mod run;
 mod rust_file;
 mod rust_types;
+mod sarif;
 mod shown;
 mod unchecked;
 
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("check", m)) => check::run(m).map(status),
         Some(("run", m)) => run::run(m),
+        Some(("completions", m)) => Ok(completions::completions(m)),
+        Some(("man", m)) => completions::man(m).map(|()| 0),
         Some(("doctor", _)) => Ok(doctor::run()),
         Some(("explain", m)) => describe::explain(m).map(status),
         Some(("isa", m)) => describe::isa(m).map(status),

@@ -8,6 +8,8 @@ use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
 
+use crate::sarif;
+
 /// Longer sources are shown in part: the renderer's time is proportional to them.
 const LONGEST: usize = 4_000;
 
@@ -195,6 +197,17 @@ impl<'t> Shown<'t> {
         let strings = |list: &[String]| list.iter().map(|s| quoted(s)).collect::<Vec<_>>().join(",");
         let (notes, help) = (strings(&d.notes), strings(&d.helps));
         let _ = writeln!(out, ",\"labels\":[{}],\"notes\":[{notes}],\"help\":[{help}]}}", labels.join(","));
+    }
+
+    /// Adds a finding as a result of SARIF, on a line.
+    pub fn sarif(&self, d: &Diagnostic, out: &mut String) {
+        let place = |Bytes { file, range }: Bytes<'_, '_>| {
+            let [start, end] = [range.start, range.end].map(|byte| file.lines.line_column(byte));
+            sarif::Place { file: file.name.to_owned(), start, end }
+        };
+        let others = d.labels.iter().map(|(span, text)| (place(self.bytes(*span)), text.as_str()));
+        out.push_str(&sarif::result(d, &place(self.bytes(d.span)), others));
+        out.push('\n');
     }
 
     /// The bytes of a span; not empty if there is a character to point at.
