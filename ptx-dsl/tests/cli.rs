@@ -56,6 +56,27 @@ fn check_for_people() {
 #[test]
 fn check_for_programs() {
     expect("check.json", &["check", "--message-format", "json", "@list.txt"], b"");
+    expect("check.sarif", &["check", "--message-format", "sarif", "@list.txt"], b"");
+    expect("check-parts.sarif", &["check", "--message-format", "sarif", "parts.rs"], b"");
+}
+
+#[test]
+fn completions_and_man_pages_name_every_command() {
+    let commands = ["check", "run", "explain", "isa", "fmt", "print", "doctor"];
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let out = run(&["completions", shell], b"");
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert!(commands.iter().all(|name| text.contains(name)), "{shell}: {text}");
+    }
+    let folder = std::env::temp_dir().join(format!("ptx-dsl-man-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    assert_eq!(run(&["man", folder.to_str().unwrap()], b"").status.code(), Some(0));
+    for name in commands {
+        assert!(folder.join(format!("ptx-dsl-{name}.1")).is_file(), "{name}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(run(&["man", folder.to_str().unwrap()], b"").status.code(), Some(2));
+    assert_eq!(run(&["completions", "cmd"], b"").status.code(), Some(2));
 }
 
 #[test]

@@ -13,8 +13,9 @@ use ptx_dsl_oracles::{
 use crate::{Task, book, docs};
 
 /// Examples that `test` runs too: each checks its own result.
-const EXAMPLES: [&str; 10] = [
+const EXAMPLES: [&str; 11] = [
     "saxpy",
+    "gemm_levels",
     "mbarrier_pipeline",
     "cluster_launch_control",
     "tcgen05_dealloc",
