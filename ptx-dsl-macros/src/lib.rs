@@ -36,10 +36,12 @@ use proc_macro::TokenStream;
 /// `.visible .entry gemm<const BM: u32 in [64, 128], const STAGES: u32 in 2..=4>(...)`. Each instance is a kernel with its own name:
 /// `gemm::<128, 4>::ENTRY_PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code,
 /// `{%d0..=%d31}` lists registers, and
-/// `@if I > 0 { ... } else { ... }` selects it. docs/guide/constants.md says what can be used where.
+/// `@if I > 0 { ... } else { ... }` selects it. The page
+/// [Constants](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/guide/constants.md) says what can be used where.
 ///
 /// Modules share parts: `ptx! { <sm_90, ptx 8.0> pub part ring { .inline wait(.shared .b64 at, .b32 parity) { ... } } }` defines one, and
-/// in another `ptx!`, `use crate::ring;` after the header lets a kernel write `ring::wait!(full, %parity);`. docs/guide/parts.md has the rules.
+/// in another `ptx!`, `use crate::ring;` after the header lets a kernel write `ring::wait!(full, %parity);`. The page
+/// [Parts](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/guide/parts.md) has the rules.
 ///
 /// The text keeps doc comments, `/// ...`, as comments; rustc drops others. With `lines` in the header, `<sm_90, ptx 8.0, lines>`, the text
 /// has `.file` and `.loc` directives with the lines of the Rust file, named as in `file!()`. `ptxas -lineinfo` passes them to debuggers.

@@ -3,6 +3,9 @@
 //! [`ptx!`] takes PTX tokens and checks them at compile time. It produces PTX text (for nvcc, ptxas or the CUDA driver) and a kernel that
 //! runs on the host machine, which emulates warps, CTAs, clusters, barriers, mbarriers, cluster launch control and Tensor Memory.
 //!
+//! [The book](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/introduction.md) begins with a first kernel, and has the model of the host,
+//! every error code, and what to do when a kernel hangs or is wrong. This page shows each part of the API once.
+//!
 //! ```
 //! use ptx_dsl::prelude::*;
 //!
@@ -69,10 +72,11 @@
 //! a replay.
 //!
 #![doc = include_str!("examples.md")]
+// docs.rs shows which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "build")]
 pub mod build;
-/// GPUs, as devices for launches. [docs/guide/gpu.md](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/guide/gpu.md) has the promises and their limits.
 #[cfg(feature = "cuda")]
 pub use ptx_dsl_cuda as cuda;
 #[cfg(feature = "load")]
@@ -104,70 +108,17 @@ pub mod load;
 /// ```
 #[cfg(feature = "half")]
 pub use half;
-/// ```
-/// use ptx_dsl::prelude::*;
-///
-/// #[derive(ptx_dsl::Param)]
-/// #[repr(C)]
-/// struct Range {
-///     from: u32,
-///     to: u32,
-/// }
-///
-/// ptx! {
-///     <sm_90, ptx 8.0>
-///     .visible .entry length(.param .align 4 .b8 range[8]: Range, .param .u64 .ptr .global .align 4 x: &mut [u32]) {
-///         .reg .b32 %from, %to;
-///         .reg .b64 %x;
-///         ld.param.v2.u32 {%from, %to}, [range];
-///         ld.param.u64 %x, [x];
-///         sub.u32 %to, %to, %from;
-///         st.global.u32 [%x], %to;
-///         ret;
-///     }
-/// }
-/// let mut x = [0];
-/// length.launch(&Host::new(), Launch::grid(1), (Range { from: 3, to: 8 }, &mut x))?;
-/// assert_eq!(x, [5]);
-/// # Ok::<(), ptx_dsl::Error>(())
-/// ```
 pub use ptx_dsl_macros::Param;
 #[doc = include_str!("include_ptx.md")]
 pub use ptx_dsl_macros::include_ptx;
 #[doc = include_str!("ptx.md")]
 pub use ptx_dsl_macros::ptx;
-/// ```
-/// use ptx_dsl::prelude::*;
-///
-/// ptx! {
-///     <sm_90, ptx 8.0>
-///     .visible .entry store(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n) {
-///         .reg .b32 %n;
-///         .reg .b64 %x;
-///         ld.param.u64 %x, [x];
-///         ld.param.u32 %n, [n];
-///         st.global.u32 [%x], %n;
-///         ret;
-///     }
-/// }
-///
-/// // for a program that knows the arguments at run time
-/// let mut bytes = [0; 4];
-/// store.launch_raw(&Host::new(), Launch::grid(1), &mut [Arg::buffer(&mut bytes), Arg::value(7u32.to_le_bytes())])?;
-/// assert_eq!(bytes, 7u32.to_le_bytes());
-/// # Ok::<(), Error>(())
-/// ```
 pub use ptx_dsl_runtime::Arg;
-/// [Example](crate#buffers).
 pub use ptx_dsl_runtime::Buffer;
 pub use ptx_dsl_runtime::KernelFn;
-/// [Example](macro@crate::Param).
 pub use ptx_dsl_runtime::param::Param;
-/// [Example](crate#faults).
 pub use ptx_dsl_runtime::{Checked, Error, Fault};
-/// [Example](crate#engines-and-numerics).
 pub use ptx_dsl_runtime::{Engine, Numerics};
-/// [Example](crate#launches).
 pub use ptx_dsl_runtime::{Host, Launch, Report};
 pub use ptx_dsl_runtime::{monitor, trace};
 

@@ -2,7 +2,8 @@
 //!
 //! A [`Gpu`] is a [`Device`](ptx_dsl_runtime::Device), so `kernel.launch(&gpu, launch, args)` does there what
 //! `kernel.launch(&host, launch, args)` does on a host. The CUDA driver is loaded when the program first asks for a GPU; nothing here
-//! needs CUDA to build. `docs/guide/gpu.md` has the promises of this crate and their limits.
+//! needs CUDA to build. The page
+//! [On a GPU](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/guide/gpu.md) has the promises of this crate and their limits.
 #![allow(unsafe_code)]
 
 mod arguments;
