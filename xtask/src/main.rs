@@ -7,6 +7,7 @@ mod budget;
 mod corpus;
 mod docs;
 mod oracles;
+mod package;
 mod sanitize;
 mod steps;
 
@@ -22,7 +23,8 @@ struct Task {
 
 /// All tasks, in the order of the help.
 fn tasks() -> Vec<Task> {
-    let others = [docs::task(), book::task(), bench::task(), budget::task(), corpus::task(), sanitize::task()];
+    let others =
+        [docs::task(), book::task(), package::task(), bench::task(), budget::task(), corpus::task(), sanitize::task()];
     steps::tasks().into_iter().chain(others).chain(oracles::tasks()).collect()
 }
 

@@ -10,7 +10,7 @@ use ptx_dsl_oracles::{
     Engine, gpu_results, launched_kernels, nvcc_modules, ptxas_verdicts, random_kernels, real_modules, sync_mutants,
 };
 
-use crate::{Task, book, docs};
+use crate::{Task, book, docs, package};
 
 /// Examples that `test` runs too: each checks its own result.
 const EXAMPLES: [&str; 11] = [
@@ -36,7 +36,7 @@ pub fn tasks() -> [Task; 2] {
         },
         Task {
             command: Command::new("ci").about(
-                "Runs rustfmt, clippy and rustdoc with warnings denied, builds the book, then `test`, `nvcc` and `real`; fails if a tool is missing",
+                "Runs rustfmt, clippy and rustdoc with warnings denied, builds the book, packs the crates, then `test`, `nvcc` and `real`; fails if a tool is missing",
             ),
             run: |_| ci(),
         },
@@ -63,6 +63,7 @@ fn ci() -> Result<(), String> {
     )?;
     docs::write(root(), true)?;
     book::build(root(), false)?;
+    package::check()?;
     test(true)?;
     nvcc_modules::run(&nvcc_modules::Options::default(), true)?;
     real_modules::run(&real_modules::Options::of_ci(), true)
