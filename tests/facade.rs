@@ -6,7 +6,6 @@ use syn::{Item, UseTree, Visibility};
 
 /// The modules of the facade that users read.
 const ROOMS: &[&str] = &[
-    "agree",
     "argument",
     "build",
     "cuda",

@@ -283,6 +283,7 @@ impl Prepared {
 }
 
 /// A kernel with nothing.
+#[cfg(test)]
 pub(crate) const EMPTY: KernelInfo<'static> = KernelInfo {
     name: "none",
     file: "none.rs",

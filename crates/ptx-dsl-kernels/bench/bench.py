@@ -16,7 +16,7 @@ import time
 import torch
 import torch.nn.functional as F
 
-from driver import Kernel, Map, check, cuda
+from driver import Kernel, Map
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 OUT = pathlib.Path(os.environ.get("OUT", FOLDER))
@@ -87,38 +87,50 @@ def relative(c, exact):
 
 # ---- matrix products
 
-BITS = {torch.bfloat16: 0, torch.float16: 1}
+TYPES = {torch.bfloat16: 0, torch.float16: 1, torch.float8_e4m3fn: 2}
 
 
-def gemm_width(m, n):
-    """As `gemm::Plan::of` chooses it."""
-    def cost(width):
-        tiles = -(-m // 128) * -(-n // width)
-        return -(-tiles // MULTIPROCESSORS) * COSTS[width]
-    return min(COSTS, key=cost)
+COSTS = {256: 100, 192: 74, 128: 51}
+TILE, EXCHANGE = 400, 470
 
 
-COSTS = {256: 100, 192: 77, 128: 54, 64: 32}
+def plans(m, n, k):
+    """As `gemm::Plan::all` lists them: width, CTAs that split K, whether CTAs are pairs; the estimated time first."""
+    found = []
+    for width in COSTS:
+        for split, pair in ((1, 0), (2, 0), (4, 0), (8, 0), (1, 1)):
+            tiles = -(-m // (256 if pair else 128)) * -(-n // width)
+            size = 2 if pair else split
+            clusters = {1: MULTIPROCESSORS, 2: MULTIPROCESSORS // 2, 4: MULTIPROCESSORS // 4 * 10 // 11, 8: MULTIPROCESSORS // 8 * 7 // 8}[size]
+            if split > 1 and (tiles > clusters or -(-k // 64) < split):
+                continue
+            percent = (103 if pair else 100) if k % 64 == 0 else (120 if pair else 140)
+            cost = -(-tiles * size // MULTIPROCESSORS) * (-(-(-(-k // 64)) // split) * COSTS[width] * percent // 100 + TILE + EXCHANGE * (split > 1))
+            ctas = -(-tiles // -(-tiles // clusters)) * size
+            found.append((cost, width, split, pair, ctas))
+    return sorted(found)
 
 
-def gemm_call(a, b, c, width):
-    """A launch of C = A B^T."""
+def gemm_call(a, b, c, plan, scale=1.0):
+    """A launch of C = scale A B^T."""
     (m, k), n = a.shape, b.shape[0]
+    _, width, split, pair, ctas = plan
     wide = int(c.dtype == torch.float32)
-    kernel = Kernel(FOLDER, f"gemm_{width}_{BITS[a.dtype]}_{wide}", (7 - width // 64) * ((128 + width) * 128 + 16) + 256 * width)
-    tiles = -(-m // 128) * -(-n // width)
-    grid = -(-tiles // -(-tiles // MULTIPROCESSORS))
-    maps = [Map(a, (64, 128)), Map(b, (64, width)), Map(c, (64 >> wide, 64))]
-    return kernel.prepare((grid, 1, 1), (384, 1, 1), maps + [U32(m), U32(n), U32(k)], programmatic=True)
+    shared = (7 - width // 64) * ((128 + width) * 128 + 16) + 256 * width
+    kernel = Kernel(FOLDER, f"gemm_{width}_{TYPES[a.dtype] + 4 * wide}_{pair}", shared)
+    block = 128 // a.element_size()
+    maps = [Map(a, (block, 128)), Map(b, (block, width >> pair)), Map(c, (64 >> wide, 64))]
+    return kernel.prepare((ctas, 1, 1), (384, 1, 1), maps + [U32(m), U32(n), U32(k), F32(scale)], programmatic=True, cluster=2 if pair else split)
 
 
-def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, both=False, rounds=None):
-    """One shape beside cuBLAS."""
+def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, others=0, rounds=None):
+    """One shape beside cuBLAS, with the plan of the crate and with others."""
     out = out or dtype
     a, b = (torch.randn(rows, k, device="cuda", dtype=dtype) for rows in (m, n))
     c, d = (torch.zeros(m, n, device="cuda", dtype=out) for _ in range(2))
-    chosen = gemm_width(m, n)
-    calls = {f"w{w}": gemm_call(a, b, c, w) for w in (COSTS if both else [chosen])}
+    listed = plans(m, n, k)[: 1 + others]
+    names = [f"{width}{f'/{split}' if split > 1 else ''}{'+' if pair else ''}" for _, width, split, pair, _ in listed]
+    calls = {name: gemm_call(a, b, c, plan) for name, plan in zip(names, listed)}
     worst = 0.0
     exact = a.float() @ b.float().t()
     for call in calls.values():
@@ -133,14 +145,13 @@ def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, both=False, rounds=None):
     del exact
     ms = race(calls, rounds=rounds)
     tera = {name: 2e-9 * m * n * k / t for name, t in ms.items()}
-    values = dict(tera, ratio=tera[f"w{chosen}"] / tera["cublas"])
-    if both:
-        values["best"] = max(tera[f"w{w}"] for w in COSTS) / tera["cublas"]
+    values = dict(tera, ratio=tera[names[0]] / tera["cublas"], best=max(tera[name] for name in names) / tera["cublas"])
     kind = f"{str(dtype)[6:]}>{str(out)[6:]}"
     report("gemm", f"{kind} {m}x{n}x{k}", values, f"error {worst:.1e}" + ("" if worst < limit else " WRONG"))
     return values
 
 
+OTHERS = int(os.environ.get("OTHERS", "0"))
 SHAPES = [
     (8192, 8192, 4096), (16384, 1024, 4096), (1024, 16384, 4096), (4096, 4096, 512), (4096, 14336, 4096), (8192, 1024, 8192),
     (512, 8192, 8192), (128, 8192, 8192), (64, 4096, 4096), (3000, 5000, 2000), (4104, 4104, 4104), (2048, 2048, 16384),
@@ -157,9 +168,27 @@ def gemm():
     gemm_case(4096, 4096, 4096, out=torch.float32)
 
 
+def fp8():
+    """Products of e4m3 beside torch's scaled product, with and without its fast sums."""
+    for size in (4096, 8192):
+        a, b = (torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+        c = torch.zeros(size, size, device="cuda", dtype=torch.bfloat16)
+        one = torch.ones((), device="cuda")
+        ours = gemm_call(a, b, c, plans(size, size, size // 2)[0], 1.0)
+        ours()
+        error = relative(c, a.float() @ b.float().t())
+        calls = {"ours": ours}
+        for name, fast in (("torch", False), ("fast", True)):
+            calls[name] = lambda fast=fast: torch._scaled_mm(a, b.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=fast)
+        other = relative(torch._scaled_mm(a, b.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True), a.float() @ b.float().t())
+        tera = {name: 2e-9 * size**3 / t for name, t in race(calls).items()}
+        tera["ratio"] = tera["ours"] / max(tera["torch"], tera["fast"])
+        report("gemm", f"e4m3>bfloat16 {size}x{size}x{size}", tera, f"error {error:.1e} (torch, fast: {other:.1e})" + ("" if error < 1e-2 else " WRONG"))
+
+
 def shapes():
     """Sixteen other shapes and their geometric mean."""
-    ratios = [gemm_case(*shape, both=True, rounds=5) for shape in SHAPES]
+    ratios = [gemm_case(*shape, others=OTHERS, rounds=5) for shape in SHAPES]
     for key in ("ratio", "best"):
         report("gemm", f"geometric mean, {key}", {key: statistics.geometric_mean(r[key] for r in ratios)})
 
@@ -169,41 +198,15 @@ def shapes():
 N = 1 << 28
 
 
-def memory_case(name, moved, calls, check, copy):
+def memory_case(name, moved, calls, check, copies):
     """One kernel beside torch and a copy; bytes moved by a call."""
     try:
         error = check()
     except Exception as problem:  # the row says what is wrong, the others still run
         error = f"WRONG {problem}"
-    ms = race(dict(calls, copy=copy), warm_ms=60.0, rounds=5)
-    rates = {who: (8 * N if who == "copy" else moved) / t / 1e9 for who, t in ms.items()}
+    ms = race(dict(calls, **copies), warm_ms=60.0, rounds=5)
+    rates = {who: (8 * N if who in ("copy", "memcpy") else moved) / t / 1e9 for who, t in ms.items()}
     report("memory", name, dict(rates, of_copy=rates["ours"] / rates["copy"], ratio=rates["ours"] / rates["torch"]), error)
-
-
-SCAN = (256, 4)
-
-
-def scans():
-    """Sizes of tiles of the scan."""
-    x, y, z, w = (torch.randint(-1000, 1000, (N,), device="cuda", dtype=torch.int32) for _ in range(4))
-    calls = {}
-    for threads in (256, 512):
-        for pieces in (4, 8):
-            tiles = N // (threads * pieces * 4)
-            state = torch.zeros(tiles * 2 + 1, device="cuda", dtype=torch.int32)
-            kernel = Kernel(FOLDER, f"scan_0_{threads}_{pieces}").prepare((tiles, 1, 1), (threads, 1, 1), [x, y, state, state[tiles * 2:], U64(N)])
-
-            def call(state=state, kernel=kernel):
-                state.zero_()
-                kernel()
-
-            calls[f"{threads}x{pieces}"] = call
-    calls["torch"] = lambda: torch.cumsum(x, 0, dtype=torch.int32, out=z)
-    calls["copy_"] = lambda: z.copy_(x)
-    calls["neg"] = lambda: torch.neg(x, out=z)
-    calls["memcpy"] = lambda: check(cuda.cuMemcpyDtoDAsync_v2(
-        ctypes.c_void_p(z.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(4 * N), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)))
-    report("memory", "scan and copies", {name: 8 * N / t / 1e9 for name, t in race(calls, warm_ms=60.0, rounds=5).items()})
 
 
 def close(got, wants, tolerance):
@@ -217,8 +220,8 @@ def memory():
     x, y, z = (torch.empty(N, device="cuda") for _ in range(3))
     x.normal_()
 
-    def copy():
-        z.copy_(x)
+    # a copy by a kernel, and one by the driver
+    copies = {"copy": lambda: torch.neg(x, out=z), "memcpy": lambda: z.copy_(x)}
 
     for op, name in ((0, "sum"), (1, "max")):
         partials, ticket, result = torch.zeros(528, device="cuda"), torch.zeros(1, device="cuda", dtype=torch.int32), torch.zeros(1, device="cuda")
@@ -229,7 +232,7 @@ def memory():
             ours()
             return close(result, x.double().sum() if op == 0 else x.max(), 2.0 if op == 0 else 0.0)
 
-        memory_case(f"reduce {name}", 4 * N, {"ours": ours, "torch": theirs}, check, copy)
+        memory_case(f"reduce {name}", 4 * N, {"ours": ours, "torch": theirs}, check, copies)
 
     for columns in (1024, 8192, 32768):
         height = N // columns
@@ -242,7 +245,7 @@ def memory():
             ours()
             return close(b[:512], torch.softmax(a[:512].double(), -1), 1e-6)
 
-        memory_case(f"softmax {height} x {columns}", 8 * N, {"ours": ours, "torch": lambda: torch.softmax(a, -1, out=z.view_as(a))}, check, copy)
+        memory_case(f"softmax {height} x {columns}", 8 * N, {"ours": ours, "torch": lambda: torch.softmax(a, -1, out=z.view_as(a))}, check, copies)
         weights = torch.rand(columns, device="cuda")
         norm = Kernel(FOLDER, f"rms_norm_rows_{group}_4").prepare(
             grid, block, [x, weights, y, U32(height), U32(columns), F32(1e-6)])
@@ -251,7 +254,7 @@ def memory():
             norm()
             return close(b[:512], F.rms_norm(a[:512].double(), (columns,), weights.double(), 1e-6), 1e-5)
 
-        memory_case(f"rms_norm {height} x {columns}", 8 * N, {"ours": norm, "torch": lambda: F.rms_norm(a, (columns,), weights, 1e-6)}, check_norm, copy)
+        memory_case(f"rms_norm {height} x {columns}", 8 * N, {"ours": norm, "torch": lambda: F.rms_norm(a, (columns,), weights, 1e-6)}, check_norm, copies)
 
     for height in (16384, 4096):
         width = N // height
@@ -262,16 +265,15 @@ def memory():
             ours()
             return "" if torch.equal(a.t(), b) else "WRONG"
 
-        memory_case(f"transpose {height} x {width}", 8 * N, {"ours": ours, "torch": lambda: z.view(width, height).copy_(a.t())}, check, copy)
+        memory_case(f"transpose {height} x {width}", 8 * N, {"ours": ours, "torch": lambda: z.view(width, height).copy_(a.t())}, check, copies)
 
     numbers = torch.randint(-1000, 1000, (N,), device="cuda", dtype=torch.int32)
     sums = torch.empty_like(numbers)
     for which, source, to in ((0, numbers, sums), (1, x, y)):
-        threads, pieces = SCAN
-        tiles = N // (threads * pieces * 4)
+        tiles = N // 16384
         state = torch.zeros(tiles * 2 + 1, device="cuda", dtype=torch.int32)
-        kernel = Kernel(FOLDER, f"scan_{which}_{threads}_{pieces}").prepare(
-            (tiles, 1, 1), (threads, 1, 1), [source, to, state, state[tiles * 2:], U64(N)])
+        kernel = Kernel(FOLDER, f"scan_{which}").prepare(
+            (tiles, 1, 1), (512, 1, 1), [source, to, state, state[tiles * 2:], U64(N)])
 
         def ours():
             state.zero_()
@@ -286,7 +288,7 @@ def memory():
 
         kind = source.dtype
         theirs = lambda: torch.cumsum(source, 0, dtype=kind, out=z.view(kind))
-        memory_case(f"scan {str(kind)[6:]}", 8 * N, {"ours": ours, "torch": theirs}, check, copy)
+        memory_case(f"scan {str(kind)[6:]}", 8 * N, {"ours": ours, "torch": theirs}, check, copies)
 
 
 # ---- attention
@@ -321,7 +323,7 @@ def attention_case(batch, heads, length, width, causal):
     ms = race(calls, rounds=5)
     flop = 4e-9 * batch * heads * length * length * width / (2 if causal else 1)
     tera = {name: flop / t for name, t in ms.items()}
-    tera["ratio"] = tera["ours"] / max(value for name, value in tera.items() if name != "ours")
+    tera["ratio"] = tera["ours"] / max(value for name, value in tera.items() if name in ("flash", "cudnn", "efficient"))
     report("attention", f"{batch}x{heads}x{length}x{width}{' causal' if causal else ''}", tera, f"error {error:.1e}" + ("" if error < 1e-2 else " WRONG"))
 
 

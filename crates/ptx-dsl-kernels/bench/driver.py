@@ -6,12 +6,13 @@ import torch
 
 cuda = ctypes.CDLL("libcuda.so.1")
 MAX_DYNAMIC_SHARED = 8
-PROGRAMMATIC = 6
+PROMOTION = 2
+CLUSTER, PROGRAMMATIC = 4, 6
 ELEMENTS = {torch.uint8: 0, torch.float16: 6, torch.float32: 7, torch.bfloat16: 9, torch.float8_e4m3fn: 0}
 
 
 class Value(ctypes.Union):
-    _fields_ = [("pad", ctypes.c_char * 64), ("number", ctypes.c_int)]
+    _fields_ = [("pad", ctypes.c_char * 64), ("number", ctypes.c_int), ("sizes", ctypes.c_uint * 3)]
 
 
 class Attribute(ctypes.Structure):
@@ -48,7 +49,7 @@ class Map:
         check(cuda.cuTensorMapEncodeTiled(
             ctypes.c_void_p(self.address), ELEMENTS[tensor.dtype], rank, ctypes.c_void_p(tensor.data_ptr()),
             (ctypes.c_uint64 * rank)(*sizes), (ctypes.c_uint64 * max(rank - 1, 1))(*steps), (ctypes.c_uint32 * rank)(*box),
-            (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3, 2, 0))
+            (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3, PROMOTION, 0))
 
 
 class Kernel:
@@ -63,7 +64,7 @@ class Kernel:
         check(cuda.cuFuncSetAttribute(self.function, MAX_DYNAMIC_SHARED, shared))
         self.shared = shared
 
-    def prepare(self, grid, block, arguments, programmatic=False):
+    def prepare(self, grid, block, arguments, programmatic=False, cluster=1):
         """A function that launches on torch's current stream. Arguments: tensors, maps, `ctypes` numbers."""
         kept = []
         addresses = []
@@ -76,9 +77,15 @@ class Kernel:
             kept += [value, argument]
             addresses.append(ctypes.addressof(value))
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
-        attribute = Attribute(id=PROGRAMMATIC)
-        attribute.value.number = 1
-        config = Config(tuple(grid), tuple(block), self.shared, None, ctypes.pointer(attribute), int(programmatic))
+        attributes = (Attribute * 2)()
+        count = 0
+        if programmatic:
+            attributes[count].id, attributes[count].value.number = PROGRAMMATIC, 1
+            count += 1
+        if cluster > 1:
+            attributes[count].id, attributes[count].value.sizes = CLUSTER, (cluster, 1, 1)
+            count += 1
+        config = Config(tuple(grid), tuple(block), self.shared, None, attributes, count)
 
         def launch(_kept=kept):
             config.stream = torch.cuda.current_stream().cuda_stream

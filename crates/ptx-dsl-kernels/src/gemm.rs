@@ -1,6 +1,6 @@
-//! Matrix products for Hopper: C = A * B^T in bf16 or f16 with sums in f32.
+//! Matrix products for Hopper: C = A * B^T in bf16, f16 or e4m3 with sums in f32.
 //!
-//! A CTA computes tiles of 128 x `BN` elements one after the other. One thread loads blocks of A and B, 64 elements along K, by tensor copies
+//! A CTA computes tiles of 128 x `BN` elements one after the other. One thread loads blocks of A and B, 128 bytes along K, by tensor copies
 //! into a ring of stages; two warpgroups multiply 64 rows each by `wgmma`, and write their part of C through shared memory by tensor stores.
 //! While they write, the ring fills for the next tile. The copies cut what lies outside of the matrices, so that M, N and K need not be
 //! multiples of a tile. docs/kernels.md tells how the kernel came about, with the time of each step.
@@ -12,12 +12,11 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 
 ptx! {
-    <sm_90a, ptx 8.6>
+    // where a tile is shared, sums go to stages that no copy fills any more: the rule sees that a loop fills them
+    <sm_90a, ptx 8.6, allow(PTX0646)>
     use crate::parts::{ring, tiles};
 
     const BM: u32 = 128;
-    /// Elements of a block along K: 128 bytes, the width of the swizzle.
-    const BK: u32 = 64;
     const GROUP: u32 = 16;
     /// Registers of a thread that loads, and of one that multiplies.
     const FEW: u32 = 40;
@@ -25,33 +24,47 @@ ptx! {
 
     .extern .shared .align 1024 .b8 memory[];
 
-    /// `BN` is the width of a tile. `IN` is 0 for bf16, 1 for f16. `OUT` is 0 if C is of that type, 1 if it is f32. A and B have boxes of
-    /// 64 x 128 and 64 x BN elements, C boxes of 128 bytes x 64, all with the 128-byte swizzle.
-    .visible .entry gemm<const BN: u32 in [256, 192, 128, 64], const IN: u32 in [0, 1], const OUT: u32 in [0, 1]>(
+    /// `BN` is the width of a tile. `TYPE` is 0 for bf16, 1 for f16, 2 for e4m3 with C in bf16; 4 and 5 are 0 and 1 with C in f32. Sums of
+    /// e4m3 are multiplied by `scale`. A and B have boxes of 128 bytes x 128 and x BN, C boxes of 128 bytes x 64, all with the 128-byte
+    /// swizzle.
+    ///
+    /// If `PAIR` is 0, the CTAs of a cluster share a tile: each multiplies a part of K, and there are as many clusters as tiles, at least.
+    /// If it is 1, two CTAs have a tile each, one below the other: each loads half of the rows of B for both.
+    .visible .entry gemm<
+        const BN: u32 in [256, 192, 128], const TYPE: u32 in [0, 1, 2, 4, 5], const PAIR: u32 in [0, 1]
+    >(
         .param .align 64 .b8 a[128]: &TensorMap,
         .param .align 64 .b8 b[128]: &TensorMap,
         .param .align 64 .b8 c[128]: &TensorMap,
         .param .u32 m,
         .param .u32 n,
-        .param .u32 k)
+        .param .u32 k,
+        .param .f32 scale)
     .reqntid 384 .minnctapersm 1
     {
+        const IN: u32 = TYPE % 4;
+        const OUT: u32 = TYPE / 4;
         // Three stages of 48 KiB, or five of 32. After them C: 64 rows x 2 BN bytes for each consumer, in blocks of 128 bytes x 64 rows.
         const STAGES: u32 = 7 - BN / 64;
-        const A_BYTES: u32 = BM * BK * 2;
-        const STAGE: u32 = (BM + BN) * BK * 2;
+        const A_BYTES: u32 = BM * 128;
+        const STAGE: u32 = (BM + BN) * 128;
+        /// Elements of a block along K: 128 bytes, the width of the swizzle.
+        const BK: u32 = 64 << IN / 2;
         const BLOCK: u32 = 64 * 128;
         const RESULT: u32 = STAGES * STAGE;
         const BARRIERS: u32 = RESULT + BM * BN * 2;
         // the barriers of the CTA: that of all threads, one of each consumer, one for their order
         const START: u32 = 5;
+        const PARTS: u32 = 6;
 
-        .reg .pred %p, %none, %all, %first;
+        .reg .pred %p, %keep<2>, %first, %whole, %mine<BN / 64>;
         .reg .b32 %t, %group, %base, %barriers, %m, %n, %k, %rows, %columns, %tiles, %tile, %step, %row, %column, %at;
+        .reg .b32 %split, %rank, %begin, %end, %peer;
         .reg .b32 %stage, %parity, %full, %empty, %to, %from, %ahead, %named, %w, %x, %y, %part;
         .reg .b32 %alow, %blow, %adesc, %bdesc, %high, %place<4>, %h<4>;
+        .reg .b16 %both;
         .reg .b64 %a, %b, %c, %da, %db;
-        .reg .f32 %d<BN / 2>;
+        .reg .f32 %d<BN / 2>, %e<4>, %scale;
 
         mov.u32 %t, %tid.x;
         shr.u32 %group, %t, 7;
@@ -61,15 +74,35 @@ ptx! {
         ld.param.u32 %m, [m];
         ld.param.u32 %n, [n];
         ld.param.u32 %k, [k];
-        add.u32 %rows, %m, BM - 1;
-        div.u32 %rows, %rows, BM;
+        add.u32 %rows, %m, (BM << PAIR) - 1;
+        div.u32 %rows, %rows, BM << PAIR;
         add.u32 %columns, %n, BN - 1;
         div.u32 %columns, %columns, BN;
         mul.lo.u32 %tiles, %rows, %columns;
-        mov.u32 %tile, %ctaid.x;
-        mov.u32 %step, %nctaid.x;
+        mov.u32 %tile, %clusterid.x;
+        mov.u32 %step, %nclusterid.x;
         setp.ge.u32 %p, %tile, %tiles;
         @%p bra done;
+        // the part of K
+        mov.u32 %rank, %cluster_ctarank;
+        mov.u32 %split, %cluster_nctarank;
+        mov.u32 %begin, 0;
+        mov.u32 %end, %k;
+        @if PAIR == 0 {
+            setp.eq.u32 %whole, %split, 1;
+            @%whole bra together;
+            add.u32 %x, %k, BK - 1;
+            div.u32 %x, %x, BK;
+            mul.lo.u32 %begin, %x, %rank;
+            add.u32 %end, %begin, %x;
+            div.u32 %begin, %begin, %split;
+            div.u32 %end, %end, %split;
+            mul.lo.u32 %begin, %begin, BK;
+            mul.lo.u32 %end, %end, BK;
+            setp.gt.u32 %p, %tiles, %step;
+            @%p trap;
+          together:
+        }
         mov.b64 %a, a;
         cvta.param.u64 %a, %a;
         mov.b64 %b, b;
@@ -81,9 +114,14 @@ ptx! {
         prefetch.tensormap [%a];
         prefetch.tensormap [%b];
         prefetch.tensormap [%c];
-        ring::init!(%barriers, STAGES, 2);
+        ring::init!(%barriers, STAGES, 2 << PAIR);
     ready:
-        barrier.cta.sync 0;
+        @if PAIR == 0 {
+            barrier.cta.sync 0;
+        } else {
+            barrier.cluster.arrive.release;
+            barrier.cluster.wait.acquire;
+        }
         mov.u32 %stage, 0;
         griddepcontrol.launch_dependents;
         setp.ne.u32 %p, %group, 0;
@@ -94,12 +132,17 @@ ptx! {
         setp.ne.u32 %p, %t, 0;
         @%p bra done;
         mov.u32 %parity, 1;
+        mov.u16 %both, 3;
         griddepcontrol.wait;
     load:
         tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
-        mul.lo.u32 %row, %row, BM;
+        mul.lo.u32 %row, %row, BM << PAIR;
         mul.lo.u32 %column, %column, BN;
-        mov.u32 %at, 0;
+        @if PAIR == 1 {
+            mad.lo.u32 %row, %rank, BM, %row;
+            mad.lo.u32 %column, %rank, BN / 2, %column;
+        }
+        mov.u32 %at, %begin;
     copy:
         mad.lo.u32 %full, %stage, 8, %barriers;
         add.u32 %empty, %full, 8 * STAGES;
@@ -108,15 +151,21 @@ ptx! {
         mad.lo.u32 %to, %stage, STAGE, %base;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%to], [%a, {%at, %row}], [%full];
         add.u32 %to, %to, A_BYTES;
-        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%to], [%b, {%at, %column}], [%full];
+        @if PAIR == 0 {
+            cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%to], [%b, {%at, %column}], [%full];
+        } else {
+            mad.lo.u32 %to, %rank, BN / 2 * 128, %to;
+            cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+                [%to], [%b, {%at, %column}], [%full], %both;
+        }
         ring::next!(%stage, %parity, STAGES);
         add.u32 %at, %at, BK;
-        setp.lt.u32 %p, %at, %k;
+        setp.lt.u32 %p, %at, %end;
         @%p bra copy;
         add.u32 %tile, %tile, %step;
         setp.lt.u32 %p, %tile, %tiles;
         @%p bra load;
-        bra done;
+        bra finished;
 
         // the warpgroups that multiply
     multiply:
@@ -127,11 +176,11 @@ ptx! {
         setp.eq.u32 %first, %w, 0;
         // descriptors: 128-byte swizzle, 1024 bytes from eight rows to the next
         mov.u32 %high, 0x40000040;
-        setp.ne.u32 %all, %high, 0;
-        setp.eq.u32 %none, %high, 0;
+        setp.eq.u32 %keep0, %high, 0;
+        setp.ne.u32 %keep1, %high, 0;
         shr.u32 %x, %base, 4;
         add.u32 %x, %x, 0x10000;
-        mad.lo.u32 %adesc, %group, 64 * BK * 2 / 16, %x;
+        mad.lo.u32 %adesc, %group, 64 * 128 / 16, %x;
         add.u32 %bdesc, %x, A_BYTES / 16;
         // where a lane writes C: a piece of 16 bytes of a row, permuted by the row
         mad.lo.u32 %from, %group, 64 * BN * 2, %base;
@@ -161,6 +210,14 @@ ptx! {
             mad.lo.u32 %to, %x, 8, %to;
         }
         @for I in 0..4 { xor.b32 %place{I}, %to, 32 * I; }
+        @if PAIR == 0 {
+            // 64 columns of a shared tile are written by the CTA of their rank
+            @for J in 0..BN / 64 {
+                sub.u32 %x, %split, 1;
+                and.b32 %x, %x, J;
+                setp.eq.u32 %mine{J}, %x, %rank;
+            }
+        }
         mov.u32 %parity, 0;
         // consumer 1 starts when consumer 0 has multiplied a block: while one writes its part of C, the other multiplies
         mov.u32 %ahead, 1;
@@ -170,11 +227,11 @@ ptx! {
         barrier.cta.sync.aligned START, 256;
     tile:
         tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
-        mul.lo.u32 %row, %row, BM;
+        mul.lo.u32 %row, %row, BM << PAIR;
         mul.lo.u32 %column, %column, BN;
+        @if PAIR == 1 { mad.lo.u32 %row, %rank, BM, %row; }
         mad.lo.u32 %row, %group, 64, %row;
-        mov.u32 %at, 0;
-        // the first block of K replaces the sums of the tile before, the others add to them
+        mov.u32 %at, %begin;
         @for REST in 0..=1 {
           block{REST}:
             mad.lo.u32 %full, %stage, 8, %barriers;
@@ -182,28 +239,37 @@ ptx! {
             mad.lo.u32 %alow, %stage, STAGE / 16, %adesc;
             mad.lo.u32 %blow, %stage, STAGE / 16, %bdesc;
             wgmma.fence.sync.aligned;
-            @for S in 0..BK / 16 {
+            @for S in 0..4 {
                 add.u32 %x, %alow, 2 * S;
                 mov.b64 %da, {%x, %high};
                 add.u32 %x, %blow, 2 * S;
                 mov.b64 %db, {%x, %high};
+                // the first block of K replaces the sums of the tile before, the others add to them
                 @if IN == 0 {
-                    @if REST + S == 0 {
-                        wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.bf16.bf16 {%d0..=%d{BN / 2 - 1}}, %da, %db, %none, 1, 1, 0, 0;
-                    } else {
-                        wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.bf16.bf16 {%d0..=%d{BN / 2 - 1}}, %da, %db, %all, 1, 1, 0, 0;
-                    }
-                } else {
-                    @if REST + S == 0 {
-                        wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.f16.f16 {%d0..=%d{BN / 2 - 1}}, %da, %db, %none, 1, 1, 0, 0;
-                    } else {
-                        wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.f16.f16 {%d0..=%d{BN / 2 - 1}}, %da, %db, %all, 1, 1, 0, 0;
-                    }
+                    wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.bf16.bf16
+                        {%d0..=%d{BN / 2 - 1}}, %da, %db, %keep{REST + S > 0}, 1, 1, 0, 0;
+                }
+                @if IN == 1 {
+                    wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.f16.f16
+                        {%d0..=%d{BN / 2 - 1}}, %da, %db, %keep{REST + S > 0}, 1, 1, 0, 0;
+                }
+                @if IN == 2 {
+                    wgmma.mma_async.sync.aligned.m64n{BN}k32.f32.e4m3.e4m3
+                        {%d0..=%d{BN / 2 - 1}}, %da, %db, %keep{REST + S > 0}, 1, 1;
                 }
             }
             wgmma.commit_group.sync.aligned;
             wgmma.wait_group.sync.aligned 0;
-            @%first mbarrier.arrive.shared::cta.b64 _, [%full + 8 * STAGES];
+            add.u32 %empty, %full, 8 * STAGES;
+            @if PAIR == 0 {
+                @%first mbarrier.arrive.shared::cta.b64 _, [%empty];
+            } else {
+                // the stages of both CTAs have what this warpgroup has read: the next copy writes to both
+                @for R in 0..2 {
+                    mapa.shared::cluster.u32 %peer, %empty, R;
+                    @%first mbarrier.arrive.shared::cluster.b64 _, [%peer];
+                }
+            }
             ring::next!(%stage, %parity, STAGES);
             sub.u32 %ahead, %ahead, 1;
             setp.ne.u32 %p, %ahead, 0;
@@ -212,15 +278,54 @@ ptx! {
           started{REST}:
             add.u32 %at, %at, BK;
             @if REST == 0 {
-                setp.ge.u32 %p, %at, %k;
-                @%p bra write;
+                setp.ge.u32 %p, %at, %end;
+                @%p bra multiplied;
             } else {
-                setp.lt.u32 %p, %at, %k;
+                setp.lt.u32 %p, %at, %end;
                 @%p bra block{REST};
             }
         }
 
+    multiplied:
+        @if PAIR == 0 {
+            @%whole bra write;
+            // the stages are free: the sums of each thread lie there for the others
+            barrier.cta.sync PARTS, 256;
+            sub.u32 %x, %t, 128;
+            mad.lo.u32 %at, %x, 16, %base;
+            @for I in 0..BN / 8 {
+                st.shared.v4.f32 [%at + 4096 * I], {%d{4 * I}..=%d{4 * I + 3}};
+            }
+            barrier.cluster.arrive.release;
+            barrier.cluster.wait.acquire;
+            mov.u32 %y, %rank;
+          other:
+            add.u32 %y, %y, 1;
+            setp.eq.u32 %p, %y, %split;
+            selp.b32 %y, 0, %y, %p;
+            setp.eq.u32 %p, %y, %rank;
+            @%p bra added;
+            mapa.shared::cluster.u32 %peer, %at, %y;
+            @for J in 0..BN / 64 {
+                @!%mine{J} bra theirs{J};
+                @for I in 8 * J..8 * J + 8 {
+                    ld.shared::cluster.v4.f32 {%e0..=%e3}, [%peer + 4096 * I];
+                    @for E in 0..4 { add.f32 %d{4 * I + E}, %d{4 * I + E}, %e{E}; }
+                }
+              theirs{J}:
+            }
+            bra other;
+          added:
+            // no CTA ends before the others have read its sums
+            barrier.cluster.arrive;
+            barrier.cluster.wait;
+        }
+
     write:
+        @if IN == 2 {
+            ld.param.f32 %scale, [scale];
+            @for I in 0..BN / 2 { mul.f32 %d{I}, %d{I}, %scale; }
+        }
         // C in f32 goes through the same memory in two halves
         @for HALF in 0..=OUT {
             @%first cp.async.bulk.wait_group.read 0;
@@ -229,7 +334,7 @@ ptx! {
                 @for I in 0..4 {
                     @if OUT == 0 {
                         @for H in 0..4 {
-                            @if IN == 0 {
+                            @if IN != 1 {
                                 cvt.rn.bf16x2.f32 %h{H}, %d{32 * J + 8 * I + 2 * H + 1}, %d{32 * J + 8 * I + 2 * H};
                             } else {
                                 cvt.rn.f16x2.f32 %h{H}, %d{32 * J + 8 * I + 2 * H + 1}, %d{32 * J + 8 * I + 2 * H};
@@ -250,7 +355,12 @@ ptx! {
             @for J in 0..BN / 64 {
                 add.u32 %x, %from, BLOCK * J;
                 add.u32 %part, %column, (64 >> OUT) * J + BN / 2 * HALF;
-                cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%c, {%part, %row}], [%x];
+                @if PAIR == 0 {
+                    const MINE: u32 = ((64 >> OUT) * J + BN / 2 * HALF) / 64;
+                    @%mine{MINE} cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%c, {%part, %row}], [%x];
+                } else {
+                    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%c, {%part, %row}], [%x];
+                }
             }
             cp.async.bulk.commit_group;
           stored{HALF}:
@@ -259,6 +369,12 @@ ptx! {
         setp.lt.u32 %p, %tile, %tiles;
         @%p bra tile;
         @%first cp.async.bulk.wait_group 0;
+    finished:
+        @if PAIR == 1 {
+            // no CTA ends before the other has copied to it and arrived there
+            barrier.cluster.arrive;
+            barrier.cluster.wait;
+        }
     done:
         ret;
     }
@@ -278,24 +394,64 @@ pub struct Shape {
 /// Multiprocessors of an H100 SXM and of an H200.
 pub const MULTIPROCESSORS: u32 = 132;
 
-/// The widths of tiles, and the time that a tile takes, measured on an H200, in hundredths of the widest.
-const COSTS: [(u32, usize); 4] = [(256, 100), (192, 77), (128, 54), (64, 32)];
+/// The widths of tiles, and the time of 64 elements of K, measured on an H200, in hundredths of that of the widest tile.
+const COSTS: [(u32, u64); 3] = [(256, 100), (192, 74), (128, 51)];
+/// The time of a tile without that of K, and what is added to it where CTAs exchange sums.
+const TILE: u64 = 400;
+const EXCHANGE: u64 = 470;
+
+/// What the CTAs of a cluster do together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cluster {
+    /// A cluster is a CTA, with tiles of its own.
+    Alone,
+    /// So many CTAs, 2, 4 or 8, have a part of K of a tile each, and add up their sums.
+    Split(u32),
+    /// Two CTAs have a tile each, one below the other, and load B together. It is of use where rows of A and B do not begin at multiples of
+    /// 128 bytes, because loads are slower then.
+    Pair,
+}
+
+impl Cluster {
+    /// CTAs of a cluster.
+    pub fn ctas(self) -> u32 {
+        match self {
+            Cluster::Alone => 1,
+            Cluster::Split(ctas) => ctas,
+            Cluster::Pair => 2,
+        }
+    }
+
+    /// Clusters that run at a time, if each CTA needs a multiprocessor. A cluster is in one group of some 18 multiprocessors: an H100 and an
+    /// H200 have room for 30 clusters of 4 CTAs.
+    fn resident(self, multiprocessors: u32) -> u32 {
+        let clusters = match self.ctas() {
+            4 => multiprocessors / 4 * 10 / 11,
+            8 => multiprocessors / 8 * 7 / 8,
+            ctas => multiprocessors / ctas,
+        };
+        clusters.max(1)
+    }
+}
 
 /// How a product is launched: the width of its tiles, and the number of CTAs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     shape: Shape,
     width: u32,
+    cluster: Cluster,
     ctas: u32,
 }
 
 impl Plan {
-    /// A plan with tiles of 128 x `width` elements, 64, 128, 192 or 256: one CTA for each multiprocessor, but no more than keep the last wave
-    /// as full as the others.
+    /// A plan with tiles of 128 x `width` elements, 128, 192 or 256. There is a CTA for each multiprocessor, but no more than keep the
+    /// last wave as full as the others.
     ///
     /// # Errors
-    /// A dimension is 0 or 2^32 or more, or `width` is none of these.
-    pub fn new(shape: Shape, width: u32, multiprocessors: u32) -> Result<Plan, Error> {
+    /// A dimension is 0 or 2^32 or more, or `width` or the cluster is none of these. K is split only if all tiles are computed at a time, and
+    /// if each CTA has 64 elements of K.
+    pub fn new(shape: Shape, width: u32, cluster: Cluster, multiprocessors: u32) -> Result<Plan, Error> {
         let Shape { m, n, k } = shape;
         for (name, has) in [("m", m), ("n", n), ("k", k)] {
             if has == 0 || u32::try_from(has).is_err() {
@@ -303,29 +459,71 @@ impl Plan {
             }
         }
         if !COSTS.iter().any(|(known, _)| *known == width) {
-            return Err(Error::Dimension { name: "width", has: width as usize, wants: "64, 128, 192 or 256" });
+            return Err(Error::Dimension { name: "width", has: width as usize, wants: "128, 192 or 256" });
         }
-        let tiles = u32::try_from(m.div_ceil(128) * n.div_ceil(width as usize));
+        let rows = if cluster == Cluster::Pair { 256 } else { 128 };
+        let tiles = u32::try_from(m.div_ceil(rows) * n.div_ceil(width as usize));
         let tiles = tiles.map_err(|_| Error::Dimension { name: "m", has: m, wants: "less than 2^32 tiles" })?;
-        Ok(Plan { shape, width, ctas: tiles.div_ceil(tiles.div_ceil(multiprocessors.max(1))) })
+        let clusters = cluster.resident(multiprocessors);
+        match cluster {
+            Cluster::Split(2 | 4 | 8) if tiles <= clusters && k.div_ceil(64) >= cluster.ctas() as usize => {}
+            Cluster::Split(ctas) => {
+                return Err(Error::Dimension { name: "split", has: ctas as usize, wants: "2, 4 or 8 where that fits" });
+            }
+            Cluster::Alone | Cluster::Pair => {}
+        }
+        Ok(Plan { shape, width, cluster, ctas: tiles.div_ceil(tiles.div_ceil(clusters)) * cluster.ctas() })
     }
 
-    /// The plan for a shape: with the tiles that need the least time, which is estimated from the number of waves.
+    /// The plan for a shape: the one that needs the least time, which is estimated from the number of waves.
     ///
     /// # Errors
     /// As [`new`](Plan::new).
     pub fn of(shape: Shape, multiprocessors: u32) -> Result<Plan, Error> {
-        let cost = |(width, cost): &(u32, usize)| {
-            let tiles = shape.m.div_ceil(128).saturating_mul(shape.n.div_ceil(*width as usize));
-            tiles.div_ceil(multiprocessors.max(1) as usize).saturating_mul(*cost)
+        let plans = Plan::all(shape, multiprocessors);
+        match plans.min_by_key(|plan| plan.cost(multiprocessors)) {
+            Some(plan) => Ok(plan),
+            None => Plan::new(shape, 256, Cluster::Alone, multiprocessors),
+        }
+    }
+
+    /// Every plan for a shape.
+    pub fn all(shape: Shape, multiprocessors: u32) -> impl Iterator<Item = Plan> {
+        let clusters = [Cluster::Alone, Cluster::Split(2), Cluster::Split(4), Cluster::Split(8), Cluster::Pair];
+        let plan = move |width, cluster| Plan::new(shape, width, cluster, multiprocessors).ok();
+        COSTS.iter().flat_map(move |(width, _)| clusters.map(|cluster| plan(*width, cluster))).flatten()
+    }
+
+    /// The time of the launch, in hundredths of that of a block of 128 x 256 x 64.
+    fn cost(&self, multiprocessors: u32) -> u64 {
+        let Shape { m, n, k } = self.shape;
+        let aligned = k % 64 == 0;
+        let block = COSTS.iter().find(|(width, _)| *width == self.width).map_or(0, |(_, cost)| *cost);
+        let (rows, parts, exchange) = match self.cluster {
+            Cluster::Alone => (128, 1, 0),
+            Cluster::Split(parts) => (128, parts, EXCHANGE),
+            Cluster::Pair => (256, 1, 0),
         };
-        let width = COSTS.into_iter().min_by_key(cost).map_or(256, |(width, _)| width);
-        Plan::new(shape, width, multiprocessors)
+        // loads take longer where rows are not aligned, and pairs make fewer
+        let percent = match (aligned, self.cluster) {
+            (true, Cluster::Pair) => 103,
+            (true, _) => 100,
+            (false, Cluster::Pair) => 120,
+            (false, _) => 140,
+        };
+        let tiles = (m.div_ceil(rows) * n.div_ceil(self.width as usize)) as u64 * u64::from(self.cluster.ctas());
+        let blocks = k.div_ceil(64).div_ceil(parts as usize) as u64;
+        tiles.div_ceil(u64::from(multiprocessors.max(1))) * (blocks * block * percent / 100 + TILE + exchange)
     }
 
     /// Columns of a tile of C.
     pub fn width(&self) -> u32 {
         self.width
+    }
+
+    /// What the CTAs of a cluster do together.
+    pub fn cluster(&self) -> Cluster {
+        self.cluster
     }
 
     /// CTAs of the launch.
@@ -346,47 +544,57 @@ fn operand<T: bytemuck::Pod>(
     [rows, k]: [usize; 2],
     box_rows: u32,
 ) -> Result<TensorMap<'_>, Error> {
-    let map = TensorMap::tiled(x, element).dims([k as u64, rows as u64]).box_dims([64, box_rows]);
+    let map =
+        TensorMap::tiled(x, element).dims([k as u64, rows as u64]).box_dims([128 / size_of::<T>() as u32, box_rows]);
     Ok(map.swizzle(Swizzle::B128).build()?)
 }
 
 macro_rules! front {
-    ($(#[$doc:meta])* $name:ident, $from:ty, $input:ident, $in:literal, $to:ty, $output:ident, $out:literal) => {
+    ($(#[$doc:meta])* $name:ident $(($scale:ident))?, $from:ty, $input:ident, $to:ty, $output:ident, $type:literal) => {
         $(#[$doc])*
         ///
-        /// `k` and `n` are multiples of 8 (`n` of 4 if C is f32), because a tensor map has rows of multiples of 16 bytes; `m` is any number.
+        /// `k` and `n` are multiples of 8 (`k` of 16 for e4m3, `n` of 4 if C is f32), because a tensor map has rows of multiples of 16 bytes;
+        /// `m` is any number.
         ///
         /// # Errors
         /// A length does not fit the shape, a dimension is not such a multiple, or the launch fails.
-        pub fn $name(device: &impl Device, a: &[$from], b: &[$from], c: &mut [$to], plan: Plan) -> Result<Report, Error> {
+        pub fn $name(device: &impl Device, a: &[$from], b: &[$from], c: &mut [$to], plan: Plan $(, $scale: f32)?) -> Result<Report, Error> {
+            let scale = [$($scale,)? 1.0][0];
             let Shape { m, n, k } = plan.shape;
             Error::unless_length("a", a.len(), m * k)?;
             Error::unless_length("b", b.len(), n * k)?;
             Error::unless_length("c", c.len(), m * n)?;
+            let pair = u32::from(plan.cluster == Cluster::Pair);
             let a = operand(a, ElementType::$input, [m, k], 128)?;
-            let b = operand(b, ElementType::$input, [n, k], plan.width)?;
-            let c = TensorMap::tiled(c, ElementType::$output).dims([n as u64, m as u64]).box_dims([64 >> $out, 64]);
+            let b = operand(b, ElementType::$input, [n, k], plan.width >> pair)?;
+            let c = TensorMap::tiled(c, ElementType::$output).dims([n as u64, m as u64]).box_dims([128 / size_of::<$to>() as u32, 64]);
             let c = c.swizzle(Swizzle::B128).build()?;
-            let launch = Launch::grid(plan.ctas).dynamic_shared(plan.shared_memory()).programmatic();
-            let arguments = (&a, &b, &c, m as u32, n as u32, k as u32);
-            Ok(match plan.width {
-                256 => gemm::<256, $in, $out>.launch(device, launch, arguments),
-                192 => gemm::<192, $in, $out>.launch(device, launch, arguments),
-                128 => gemm::<128, $in, $out>.launch(device, launch, arguments),
-                _ => gemm::<64, $in, $out>.launch(device, launch, arguments),
+            let launch = Launch::grid(plan.ctas).cluster(plan.cluster.ctas()).dynamic_shared(plan.shared_memory()).programmatic();
+            let arguments = (&a, &b, &c, m as u32, n as u32, k as u32, scale);
+            Ok(match (plan.width, plan.cluster) {
+                (256, Cluster::Pair) => gemm::<256, $type, 1>.launch(device, launch, arguments),
+                (192, Cluster::Pair) => gemm::<192, $type, 1>.launch(device, launch, arguments),
+                (_, Cluster::Pair) => gemm::<128, $type, 1>.launch(device, launch, arguments),
+                (256, _) => gemm::<256, $type, 0>.launch(device, launch, arguments),
+                (192, _) => gemm::<192, $type, 0>.launch(device, launch, arguments),
+                _ => gemm::<128, $type, 0>.launch(device, launch, arguments),
             }?)
         }
     };
 }
 front!(
     /// C = A * B^T of bf16, rounded to bf16.
-    bf16_bf16, bf16, Bf16, 0, bf16, Bf16, 0);
+    bf16_bf16, bf16, Bf16, bf16, Bf16, 0);
 front!(
     /// C = A * B^T of bf16, in f32.
-    bf16_f32, bf16, Bf16, 0, f32, F32, 1);
+    bf16_f32, bf16, Bf16, f32, F32, 4);
 front!(
     /// C = A * B^T of f16, rounded to f16.
-    f16_f16, f16, F16, 1, f16, F16, 0);
+    f16_f16, f16, F16, f16, F16, 1);
 front!(
     /// C = A * B^T of f16, in f32.
-    f16_f32, f16, F16, 1, f32, F32, 1);
+    f16_f32, f16, F16, f32, F32, 5);
+front!(
+    /// C = scale * A * B^T of e4m3 (`torch.float8_e4m3fn`), rounded to bf16. The sums are those of the tensor cores, which keep fewer bits
+    /// than f32.
+    e4m3_bf16(scale), u8, U8, bf16, Bf16, 2);

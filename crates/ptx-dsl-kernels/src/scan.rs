@@ -1,6 +1,6 @@
 //! Prefix sums of u32 and f32 in a single pass, with look-back (Merrill and Garland, 2016).
 //!
-//! A CTA takes the next tile of 4,096 elements, adds it up, and publishes the sum of the tile. Its first warp then looks back: at the sums of
+//! A CTA takes the next tile of 16,384 elements, adds it up, and publishes the sum of the tile. Its first warp then looks back: at the sums of
 //! 32 tiles at a time, until one of them is known from the beginning of the input. Sum and state of a tile are one word of 64 bits, so that
 //! relaxed accesses suffice. Each element is read once and written once.
 
@@ -10,6 +10,11 @@ use ptx_dsl::prelude::*;
 
 ptx! {
     <sm_80, ptx 7.4>
+
+    const THREADS: u32 = 512;
+    /// Pieces of four elements that a thread has.
+    const PIECES: u32 = 8;
+    const TILE: u32 = THREADS * PIECES * 4;
 
     /// `%a` and `b`: f32 if `FLOAT` is 1, else u32.
     .inline plus(.reg .b32 %a, .reg .b32 %b, const FLOAT: u32) {
@@ -38,7 +43,7 @@ ptx! {
 
     /// `y[i]` is the sum of `x[0..=i]`. There is a word in `states` for each tile, all 0: the sum in the lower half, and in the upper half 1
     /// if it is that of the tile, 2 if it is that of all elements up to its end. `next` is 0: the number of the next tile.
-    .visible .entry scan<const FLOAT: u32 in [0, 1], const THREADS: u32 in [256, 512], const PIECES: u32 in [4, 8]>(
+    .visible .entry scan<const FLOAT: u32 in [0, 1]>(
         .param .u64 .ptr .global .align 16 x: &[u32],
         .param .u64 .ptr .global .align 16 y: &mut [u32],
         .param .u64 .ptr .global .align 8 states: &mut [u64],
@@ -46,7 +51,6 @@ ptx! {
         .param .u64 n)
     .reqntid THREADS
     {
-        const TILE: u32 = THREADS * PIECES * 4;
         .shared .align 4 .b32 taken, before, sums[THREADS / 32];
         .reg .pred %p, %q, %one, %whole;
         .reg .b32 %t, %lane, %warp, %tile, %at, %i, %total, %sum, %known, %state, %value, %votes, %back;
@@ -202,7 +206,7 @@ ptx! {
 }
 
 /// Elements of a tile.
-const TILE: usize = 4096;
+const TILE: usize = 16384;
 
 fn run<const FLOAT: u32>(device: &impl Device, x: &[u32], y: &mut [u32]) -> Result<Report, Error> {
     Error::unless_length("y", y.len(), x.len())?;
@@ -213,11 +217,7 @@ fn run<const FLOAT: u32>(device: &impl Device, x: &[u32], y: &mut [u32]) -> Resu
     let (mut states, mut next) = (vec![0u64; tiles], [0u32]);
     let grid = Launch::grid(Error::unless_u32("tiles", tiles)?);
     let arguments = (x, y, &mut states[..], &mut next[..], x.len() as u64);
-    Ok(if FLOAT == 0 {
-        scan::<0, 256, 4>.launch(device, grid, arguments)
-    } else {
-        scan::<1, 256, 4>.launch(device, grid, arguments)
-    }?)
+    Ok(if FLOAT == 0 { scan::<0>.launch(device, grid, arguments) } else { scan::<1>.launch(device, grid, arguments) }?)
 }
 
 /// Prefix sums modulo 2^32: `y[i]` is the sum of `x[0..=i]`. A part of a buffer begins at a multiple of 16 bytes.

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use ptx_dsl::Host;
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::Error;
-use ptx_dsl_kernels::gemm::{self, Plan, Shape};
+use ptx_dsl_kernels::gemm::{self, Cluster, Plan, Shape};
 
 const fn shape([m, n, k]: [usize; 3]) -> Shape {
     Shape { m, n, k }
@@ -78,32 +78,61 @@ impl Problem {
 
 #[test]
 fn plans() -> Result<(), Error> {
-    let plan = |m, n| Plan::of(shape([m, n, 64]), 132).map(|plan| (plan.width(), plan.ctas()));
-    // a wave of small tiles; of large ones; four waves of large ones that are equally full
-    assert_eq!(plan(1024, 1024)?, (64, 128));
-    assert_eq!(plan(1024, 2048)?, (128, 128));
-    assert_eq!(plan(2048, 2048)?, (256, 128));
-    assert_eq!(plan(4096, 4096)?, (256, 128));
+    let plan = |m, n| Plan::of(shape([m, n, 4096]), 132).map(|plan| (plan.width(), plan.cluster(), plan.ctas()));
+    // four waves of large tiles that are equally full; a wave of small ones; half a wave, of which each CTA has half of K
+    assert_eq!(plan(4096, 4096)?, (256, Cluster::Alone, 128));
+    assert_eq!(plan(1024, 2048)?, (128, Cluster::Alone, 128));
+    assert_eq!(plan(128, 8192)?, (128, Cluster::Split(2), 128));
     let error = Plan::of(shape([1, 0, 8]), 132).unwrap_err();
     assert_eq!(error.to_string(), "`n` is 0, but must be from 1 to 2^32 - 1");
     Ok(())
 }
 
+/// The value of an e4m3 number, by its definition: 4 bits of exponent with a bias of 7, 3 of mantissa.
+fn e4m3(bits: u8) -> f64 {
+    let (exponent, mantissa) = (i32::from(bits >> 3 & 15), f64::from(bits & 7) / 8.0);
+    let size = if exponent == 0 { mantissa * 2f64.powi(-6) } else { (1.0 + mantissa) * 2f64.powi(exponent - 7) };
+    if bits < 128 { size } else { -size }
+}
+
+#[test]
+fn eight_bits() {
+    let Shape { m, n, k } = shape([136, 136, 304]);
+    let mut random = ptx_dsl_test_support::random::Random::new(4);
+    let mut random = |n| {
+        (0..n).map(|_| (random.below(128u32) as u8).min(0x77) | (random.below(2u32) as u8) << 7).collect::<Vec<u8>>()
+    };
+    let (a, b) = (random(m * k), random(n * k));
+    let [x, y] = [&a, &b].map(|x| x.iter().map(|x| e4m3(*x)).collect::<Vec<_>>());
+    for width in [256, 128] {
+        let plan = Plan::new(shape([m, n, k]), width, Cluster::Alone, 1).expect("a plan");
+        on_hosts(|device| {
+            let mut c = vec![bf16::NAN; m * n];
+            gemm::e4m3_bf16(&device, &a, &b, &mut c, plan, 0.25)?;
+            for (at, c) in c.iter().enumerate() {
+                let terms = x[at / n * k..][..k].iter().zip(&y[at % n * k..][..k]).map(|(x, y)| x * y / 4.0);
+                let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
+                // the tensor cores cut terms 13 bits below the greatest
+                assert!(
+                    (c.to_f64() - sum).abs() <= size * 2f64.powi(-11) + sum.abs() / 256.0,
+                    "{at}: {c} instead of {sum}"
+                );
+            }
+            Ok(())
+        });
+    }
+}
+
 /// Tails in each dimension, one CTA for four tiles, and more blocks than stages.
 fn every_type(width: u32) {
     let problem = Problem::new(shape([136, width as usize + 8, 328]));
-    let plan = Plan::new(problem.shape, width, 1).expect("a plan");
+    let plan = Plan::new(problem.shape, width, Cluster::Alone, 1).expect("a plan");
     on_hosts(|device| {
         problem.bf16(device, plan)?;
         problem.f16_f32(device, plan)
     });
     problem.f16(&Host::new(), plan).expect("as bf16");
     problem.bf16_f32(&Host::new(), plan).expect("as f16");
-}
-
-#[test]
-fn tiles_of_64() {
-    every_type(64);
 }
 
 #[test]
@@ -124,11 +153,43 @@ fn tiles_of_256() {
 #[test]
 fn schedules() {
     let problem = Problem::new(shape([136, 72, 136]));
-    let plan = Plan::new(problem.shape, 256, 1).expect("a plan");
+    let plan = Plan::new(problem.shape, 256, Cluster::Alone, 1).expect("a plan");
     on_schedules(|device| problem.bf16(device, plan));
     let problem = Problem::new(shape([72, 136, 8]));
-    let plan = Plan::new(problem.shape, 128, 1).expect("a plan");
+    let plan = Plan::new(problem.shape, 128, Cluster::Alone, 1).expect("a plan");
     on_schedules(|device| problem.f16_f32(device, plan));
+}
+
+/// Two and four CTAs for a tile, with parts of K that differ.
+#[test]
+fn shared_tiles() {
+    for (width, split) in [(256, 2), (192, 4), (128, 2)] {
+        let problem = Problem::new(shape([136, width as usize + 8, 328]));
+        let plan = Plan::new(problem.shape, width, Cluster::Split(split), 132).expect("a plan");
+        on_hosts(|device| {
+            problem.bf16(device, plan)?;
+            problem.f16_f32(device, plan)
+        });
+    }
+    let problem = Problem::new(shape([72, 72, 72]));
+    let plan = Plan::new(problem.shape, 128, Cluster::Split(2), 132).expect("a plan");
+    on_schedules(|device| problem.bf16(device, plan));
+}
+
+/// Three rows of tiles for pairs of them.
+#[test]
+fn pairs() {
+    for width in [256, 192, 128] {
+        let problem = Problem::new(shape([264, width as usize + 8, 200]));
+        let plan = Plan::new(problem.shape, width, Cluster::Pair, 2).expect("a plan");
+        on_hosts(|device| {
+            problem.bf16(device, plan)?;
+            problem.f16_f32(device, plan)
+        });
+    }
+    let problem = Problem::new(shape([136, 72, 136]));
+    let plan = Plan::new(problem.shape, 128, Cluster::Pair, 2).expect("a plan");
+    on_schedules(|device| problem.bf16(device, plan));
 }
 
 #[test]
