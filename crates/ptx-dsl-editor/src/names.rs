@@ -272,7 +272,8 @@ impl Collector<'_> {
                         self.declare(label, SymbolKind::Label, scope, (format!("{}:", label.text), "", None));
                     }
                 }
-                Stmt::Arguments(_) => {}
+                // a file of PTX has no statements of `ptx!`
+                Stmt::Arguments(_) | Stmt::Form(_) => {}
             }
         }
     }

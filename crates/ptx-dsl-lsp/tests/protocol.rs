@@ -93,7 +93,8 @@ impl Client {
 
     /// A request about a place of the file.
     fn at(&mut self, method: &str, line: u32, character: u32, more: Value) -> Value {
-        let mut params = json!({ "textDocument": { "uri": URI }, "position": { "line": line, "character": character } });
+        let mut params =
+            json!({ "textDocument": { "uri": URI }, "position": { "line": line, "character": character } });
         params.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
         self.request(method, params)
     }
@@ -153,7 +154,10 @@ fn a_name_is_found_renamed_and_completed() {
     assert!(labels.contains(&"u32") && labels.contains(&"v4") && !labels.contains(&"shared"), "{labels:?}");
     client.change(json!([{ "range": range(9, 4, 14), "text": "st.global.u32 [%x], " }]));
     let help = client.at("textDocument/signatureHelp", 9, 24, json!({}));
-    assert_eq!((&help["activeParameter"], &help["signatures"][0]["parameters"][0]["label"]), (&json!(1), &json!("[a]")));
+    assert_eq!(
+        (&help["activeParameter"], &help["signatures"][0]["parameters"][0]["label"]),
+        (&json!(1), &json!("[a]"))
+    );
     client.end();
 }
 
