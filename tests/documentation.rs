@@ -98,3 +98,31 @@ fn doc_comments_begin_with_a_subject() {
     assert!(found.is_empty(), "doc comments without a subject:\n{}", found.join("\n"));
     assert!(is_elliptic("Of the block.") && is_elliptic("So many of them.") && !is_elliptic("Office hours."));
 }
+
+/// A crate of `crates/` with `doctest = false` has no example that a doc test would run.
+#[test]
+fn examples_are_doc_tests() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let entries = std::fs::read_dir(crates).expect("the crates").map(|entry| entry.expect("an entry").path());
+    let silent: Vec<PathBuf> = entries
+        .filter(|path| {
+            let manifest = std::fs::read_to_string(path.join("Cargo.toml")).unwrap_or_default();
+            manifest.contains("doctest = false")
+        })
+        .collect();
+    assert!(silent.len() > 5, "{silent:?}");
+    let is_example =
+        |line: &str| matches!(line, "```" | "```rust" | "```no_run" | "```should_panic" | "```compile_fail");
+    let found: Vec<String> = silent
+        .iter()
+        .flat_map(|path| sources(&path.join("src")))
+        .flat_map(|path| {
+            let lines = documentation(&path);
+            // A fence that ends a block is not the first of its pair.
+            let fences: Vec<_> = lines.into_iter().filter(|(_, line)| line.starts_with("```")).collect();
+            let first = fences.into_iter().step_by(2).filter(|(_, line)| is_example(line));
+            first.map(|(number, _)| format!("{}:{number}", path.display())).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(found, [""; 0]);
+}

@@ -24,7 +24,7 @@ ptx-dsl = { version = "*", features = ["build", "cuda", "half"] }
 [patch.crates-io]
 "#;
 
-/// Its program: a kernel, a launch and a name of each feature.
+/// The program of the crate: a kernel, a launch and a name of each feature.
 const MAIN: &str = r#"//! Uses the packed crates.
 
 use ptx_dsl::prelude::*;

@@ -19,7 +19,7 @@ pub fn assemble_all(modules: &[(String, String)]) -> Option<Vec<Result<(), Strin
     assemble_each(modules, &[])
 }
 
-/// As [`assemble_all`], but a kernel that keeps a register in local memory is an error.
+/// Assembles as [`assemble_all`] does, but a kernel that keeps a register in local memory is an error.
 ///
 /// # Panics
 /// As [`assemble_all`].

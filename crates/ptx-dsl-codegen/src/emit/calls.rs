@@ -165,7 +165,7 @@ impl Emitter<'_> {
         if methods.is_empty() { methods } else { quote!(impl Warp { #methods }) }
     }
 
-    /// What a report of a fault reads: the methods of `CompiledKernel` about calls, of which `module` has the code.
+    /// A report of a fault reads these: the methods of `CompiledKernel` about calls, of which `module` has the code.
     pub fn call_methods(&self) -> TokenStream {
         if self.calls.is_empty() {
             return TokenStream::new();
