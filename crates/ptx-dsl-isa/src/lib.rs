@@ -4,7 +4,6 @@
 
 pub mod code;
 pub mod constant;
-pub mod descriptor;
 pub mod diag;
 pub mod hir;
 mod ids;

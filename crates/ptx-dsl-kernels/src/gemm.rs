@@ -14,9 +14,10 @@ use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 ptx! {
     // where a tile is shared, sums go to stages that no copy fills any more: the rule sees that a loop fills them
     <sm_90a, ptx 8.6, allow(PTX0646)>
-    use crate::parts::{ring, tiles};
+    use crate::parts::{products, results, ring, tiles};
 
     const BM: u32 = 128;
+    /// Rows of tiles in a group.
     const GROUP: u32 = 16;
     /// Registers of a thread that loads, and of one that multiplies.
     const FEW: u32 = 40;
@@ -30,9 +31,7 @@ ptx! {
     ///
     /// If `PAIR` is 0, the CTAs of a cluster share a tile: each multiplies a part of K, and there are as many clusters as tiles, at least.
     /// If it is 1, two CTAs have a tile each, one below the other: each loads half of the rows of B for both.
-    .visible .entry gemm<
-        const BN: u32 in [256, 192, 128], const TYPE: u32 in [0, 1, 2, 4, 5], const PAIR: u32 in [0, 1]
-    >(
+    .visible .entry gemm<const BN: u32 in [256, 192, 128], const TYPE: u32 in [0, 1, 2, 4, 5], const PAIR: u32 in [0, 1]>(
         .param .align 64 .b8 a[128]: &TensorMap,
         .param .align 64 .b8 b[128]: &TensorMap,
         .param .align 64 .b8 c[128]: &TensorMap,
@@ -44,332 +43,253 @@ ptx! {
     {
         const IN: u32 = TYPE % 4;
         const OUT: u32 = TYPE / 4;
-        // Three stages of 48 KiB, or five of 32. After them C: 64 rows x 2 BN bytes for each consumer, in blocks of 128 bytes x 64 rows.
+        /// Elements of a block along K: 128 bytes, the width of the swizzle.
+        const BK: u32 = 64 << IN / 2;
+        // Three stages of 48 KiB, four of 40, or five of 32. After them C: 64 rows x 2 BN bytes for each consumer, in blocks of 128 bytes
+        // x 64 rows; then the mbarriers.
         const STAGES: u32 = 7 - BN / 64;
         const A_BYTES: u32 = BM * 128;
         const STAGE: u32 = (BM + BN) * 128;
-        /// Elements of a block along K: 128 bytes, the width of the swizzle.
-        const BK: u32 = 64 << IN / 2;
         const BLOCK: u32 = 64 * 128;
         const RESULT: u32 = STAGES * STAGE;
         const BARRIERS: u32 = RESULT + BM * BN * 2;
-        // the barriers of the CTA: that of all threads, one of each consumer, one for their order
+        // barriers of the CTA: of all threads; of each consumer; of both
         const START: u32 = 5;
         const PARTS: u32 = 6;
 
-        .reg .pred %p, %keep<2>, %first, %whole, %mine<BN / 64>;
-        .reg .b32 %t, %group, %base, %barriers, %m, %n, %k, %rows, %columns, %tiles, %tile, %step, %row, %column, %at;
-        .reg .b32 %split, %rank, %begin, %end, %peer;
-        .reg .b32 %stage, %parity, %full, %empty, %to, %from, %ahead, %named, %w, %x, %y, %part;
-        .reg .b32 %alow, %blow, %adesc, %bdesc, %high, %place<4>, %h<4>;
+        .reg .pred %keep<2>, %mine<BN / 64>;
         .reg .b16 %both;
-        .reg .b64 %a, %b, %c, %da, %db;
+        .reg .b32 %row, %column, %adesc, %bdesc, %place<4>, %peer, %x, %y;
+        .reg .b64 %a, %b, %c;
         .reg .f32 %d<BN / 2>, %e<4>, %scale;
 
-        mov.u32 %t, %tid.x;
-        shr.u32 %group, %t, 7;
+        let %t = %tid.x;
+        let %group = %t / 128;
         shfl.sync.idx.b32 %group, %group, 0, 31, 0xffffffff;
-        mov.u32 %base, memory;
-        add.u32 %barriers, %base, BARRIERS;
-        ld.param.u32 %m, [m];
-        ld.param.u32 %n, [n];
-        ld.param.u32 %k, [k];
-        add.u32 %rows, %m, (BM << PAIR) - 1;
-        div.u32 %rows, %rows, BM << PAIR;
-        add.u32 %columns, %n, BN - 1;
+        let %base = memory;
+        let %barriers = %base + BARRIERS;
+        let %rows = (m + ((BM << PAIR) - 1)) / (BM << PAIR);
+        let %columns = n + (BN - 1);
         div.u32 %columns, %columns, BN;
-        mul.lo.u32 %tiles, %rows, %columns;
-        mov.u32 %tile, %clusterid.x;
-        mov.u32 %step, %nclusterid.x;
-        setp.ge.u32 %p, %tile, %tiles;
-        @%p bra done;
-        // the part of K
-        mov.u32 %rank, %cluster_ctarank;
-        mov.u32 %split, %cluster_nctarank;
-        mov.u32 %begin, 0;
-        mov.u32 %end, %k;
+        let %tiles = %rows * %columns;
+        let %tile = %clusterid.x;
+        let %step = %nclusterid.x;
+        if %tile >= %tiles { bra done; }
+
+        // the part of K that this CTA multiplies
+        let %rank = %cluster_ctarank;
+        let %split = %cluster_nctarank;
+        let %begin = 0;
+        let %end = k;
         @if PAIR == 0 {
-            setp.eq.u32 %whole, %split, 1;
-            @%whole bra together;
-            add.u32 %x, %k, BK - 1;
-            div.u32 %x, %x, BK;
-            mul.lo.u32 %begin, %x, %rank;
-            add.u32 %end, %begin, %x;
-            div.u32 %begin, %begin, %split;
-            div.u32 %end, %end, %split;
-            mul.lo.u32 %begin, %begin, BK;
-            mul.lo.u32 %end, %end, BK;
-            setp.gt.u32 %p, %tiles, %step;
-            @%p trap;
-          together:
+            if %split > 1 {
+                if %tiles > %step { trap; }
+                let %blocks = (k + (BK - 1)) / BK;
+                %begin = %blocks * %rank;
+                %end = %begin + %blocks;
+                div.u32 %begin, %begin, %split;
+                div.u32 %end, %end, %split;
+                %begin = %begin * BK;
+                %end = %end * BK;
+            }
         }
+
         mov.b64 %a, a;
         cvta.param.u64 %a, %a;
         mov.b64 %b, b;
         cvta.param.u64 %b, %b;
         mov.b64 %c, c;
         cvta.param.u64 %c, %c;
-        setp.ne.u32 %p, %t, 0;
-        @%p bra ready;
-        prefetch.tensormap [%a];
-        prefetch.tensormap [%b];
-        prefetch.tensormap [%c];
-        ring::init!(%barriers, STAGES, 2 << PAIR);
-    ready:
+        if %t == 0 {
+            prefetch.tensormap [%a];
+            prefetch.tensormap [%b];
+            prefetch.tensormap [%c];
+            ring::init!(%barriers, STAGES, 2 << PAIR);
+        }
         @if PAIR == 0 {
             barrier.cta.sync 0;
         } else {
             barrier.cluster.arrive.release;
             barrier.cluster.wait.acquire;
         }
-        mov.u32 %stage, 0;
+        let %stage = 0;
         griddepcontrol.launch_dependents;
-        setp.ne.u32 %p, %group, 0;
-        @%p bra multiply;
 
-        // the thread that loads
-        setmaxnreg.dec.sync.aligned.u32 FEW;
-        setp.ne.u32 %p, %t, 0;
-        @%p bra done;
-        mov.u32 %parity, 1;
-        mov.u16 %both, 3;
-        griddepcontrol.wait;
-    load:
-        tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
-        mul.lo.u32 %row, %row, BM << PAIR;
-        mul.lo.u32 %column, %column, BN;
-        @if PAIR == 1 {
-            mad.lo.u32 %row, %rank, BM, %row;
-            mad.lo.u32 %column, %rank, BN / 2, %column;
-        }
-        mov.u32 %at, %begin;
-    copy:
-        mad.lo.u32 %full, %stage, 8, %barriers;
-        add.u32 %empty, %full, 8 * STAGES;
-        ring::wait!(%empty, %parity);
-        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], STAGE;
-        mad.lo.u32 %to, %stage, STAGE, %base;
-        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%to], [%a, {%at, %row}], [%full];
-        add.u32 %to, %to, A_BYTES;
-        @if PAIR == 0 {
-            cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%to], [%b, {%at, %column}], [%full];
-        } else {
-            mad.lo.u32 %to, %rank, BN / 2 * 128, %to;
-            cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
-                [%to], [%b, {%at, %column}], [%full], %both;
-        }
-        ring::next!(%stage, %parity, STAGES);
-        add.u32 %at, %at, BK;
-        setp.lt.u32 %p, %at, %end;
-        @%p bra copy;
-        add.u32 %tile, %tile, %step;
-        setp.lt.u32 %p, %tile, %tiles;
-        @%p bra load;
-        bra finished;
-
-        // the warpgroups that multiply
-    multiply:
-        setmaxnreg.inc.sync.aligned.u32 MANY;
-        sub.u32 %group, %group, 1;
-        add.u32 %named, %group, 1;
-        and.b32 %w, %t, 127;
-        setp.eq.u32 %first, %w, 0;
-        // descriptors: 128-byte swizzle, 1024 bytes from eight rows to the next
-        mov.u32 %high, 0x40000040;
-        setp.eq.u32 %keep0, %high, 0;
-        setp.ne.u32 %keep1, %high, 0;
-        shr.u32 %x, %base, 4;
-        add.u32 %x, %x, 0x10000;
-        mad.lo.u32 %adesc, %group, 64 * 128 / 16, %x;
-        add.u32 %bdesc, %x, A_BYTES / 16;
-        // where a lane writes C: a piece of 16 bytes of a row, permuted by the row
-        mad.lo.u32 %from, %group, 64 * BN * 2, %base;
-        add.u32 %from, %from, RESULT;
-        shr.u32 %x, %w, 5;
-        mul.lo.u32 %x, %x, 16;
-        @if OUT == 0 {
-            // stmatrix: row lane mod 16, piece lane / 16
-            and.b32 %y, %w, 15;
-            add.u32 %x, %x, %y;
-            shr.u32 %y, %w, 4;
-            and.b32 %y, %y, 1;
-        } else {
-            // two f32 of row lane / 4, piece lane / 2 mod 2
-            shr.u32 %y, %w, 2;
-            and.b32 %y, %y, 7;
-            add.u32 %x, %x, %y;
-            shr.u32 %y, %w, 1;
-            and.b32 %y, %y, 1;
-        }
-        mad.lo.u32 %to, %x, 128, %from;
-        and.b32 %x, %x, 7;
-        xor.b32 %y, %y, %x;
-        mad.lo.u32 %to, %y, 16, %to;
-        @if OUT == 1 {
-            and.b32 %x, %w, 1;
-            mad.lo.u32 %to, %x, 8, %to;
-        }
-        @for I in 0..4 { xor.b32 %place{I}, %to, 32 * I; }
-        @if PAIR == 0 {
-            // 64 columns of a shared tile are written by the CTA of their rank
-            @for J in 0..BN / 64 {
-                sub.u32 %x, %split, 1;
-                and.b32 %x, %x, J;
-                setp.eq.u32 %mine{J}, %x, %rank;
+        if %group == 0 {
+            // one thread loads
+            setmaxnreg.dec.sync.aligned.u32 FEW;
+            if %t != 0 { bra done; }
+            let %parity = 1;
+            mov.u16 %both, 3;
+            griddepcontrol.wait;
+            while %tile < %tiles {
+                tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
+                @if PAIR == 0 {
+                    %row = %row * BM;
+                    %column = %column * BN;
+                } else {
+                    %row = (%row * 2 + %rank) * BM;
+                    %column = %column * BN + %rank * (BN / 2);
+                }
+                let %at = %begin;
+                while %at < %end {
+                    let %full = %barriers + 8 * %stage;
+                    let %empty = %full + 8 * STAGES;
+                    ring::wait!(%empty, %parity);
+                    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], STAGE;
+                    let %to = %base + %stage * STAGE;
+                    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+                        [%to], [%a, {%at, %row}], [%full];
+                    @if PAIR == 0 {
+                        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+                            [%to + A_BYTES], [%b, {%at, %column}], [%full];
+                    } else {
+                        let %half = %to + %rank * (BN / 2 * 128);
+                        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+                            [%half + A_BYTES], [%b, {%at, %column}], [%full], %both;
+                    }
+                    ring::next!(%stage, %parity, STAGES);
+                    %at = %at + BK;
+                }
+                %tile = %tile + %step;
             }
-        }
-        mov.u32 %parity, 0;
-        // consumer 1 starts when consumer 0 has multiplied a block: while one writes its part of C, the other multiplies
-        mov.u32 %ahead, 1;
-        setp.ne.u32 %p, %group, 1;
-        @%p bra tile;
-        mov.u32 %ahead, 0;
-        barrier.cta.sync.aligned START, 256;
-    tile:
-        tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
-        mul.lo.u32 %row, %row, BM << PAIR;
-        mul.lo.u32 %column, %column, BN;
-        @if PAIR == 1 { mad.lo.u32 %row, %rank, BM, %row; }
-        mad.lo.u32 %row, %group, 64, %row;
-        mov.u32 %at, %begin;
-        @for REST in 0..=1 {
-          block{REST}:
-            mad.lo.u32 %full, %stage, 8, %barriers;
-            ring::wait!(%full, %parity);
-            mad.lo.u32 %alow, %stage, STAGE / 16, %adesc;
-            mad.lo.u32 %blow, %stage, STAGE / 16, %bdesc;
-            wgmma.fence.sync.aligned;
-            @for S in 0..4 {
-                add.u32 %x, %alow, 2 * S;
-                mov.b64 %da, {%x, %high};
-                add.u32 %x, %blow, 2 * S;
-                mov.b64 %db, {%x, %high};
-                // the first block of K replaces the sums of the tile before, the others add to them
-                @if IN == 0 {
-                    wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.bf16.bf16
-                        {%d0..=%d{BN / 2 - 1}}, %da, %db, %keep{REST + S > 0}, 1, 1, 0, 0;
-                }
-                @if IN == 1 {
-                    wgmma.mma_async.sync.aligned.m64n{BN}k16.f32.f16.f16
-                        {%d0..=%d{BN / 2 - 1}}, %da, %db, %keep{REST + S > 0}, 1, 1, 0, 0;
-                }
-                @if IN == 2 {
-                    wgmma.mma_async.sync.aligned.m64n{BN}k32.f32.e4m3.e4m3
-                        {%d0..=%d{BN / 2 - 1}}, %da, %db, %keep{REST + S > 0}, 1, 1;
-                }
+        } else {
+            // two warpgroups multiply
+            setmaxnreg.inc.sync.aligned.u32 MANY;
+            %group = %group - 1;
+            let %named = %group + 1;
+            let %w = %t % 128;
+            let %first = %w == 0;
+            setp.ne.u32 %keep0, %base, %base;
+            setp.eq.u32 %keep1, %base, %base;
+            let %arows = %base + %group * (64 * 128);
+            products::rows!(%adesc, %arows);
+            let %brows = %base + A_BYTES;
+            products::rows!(%bdesc, %brows);
+            let %from = %base + %group * (64 * BN * 2) + RESULT;
+            @if OUT == 0 {
+                results::places16!(%place<4>, %from, %w);
+            } else {
+                results::places32!(%place<4>, %from, %w);
             }
-            wgmma.commit_group.sync.aligned;
-            wgmma.wait_group.sync.aligned 0;
-            add.u32 %empty, %full, 8 * STAGES;
             @if PAIR == 0 {
-                @%first mbarrier.arrive.shared::cta.b64 _, [%empty];
-            } else {
-                // the stages of both CTAs have what this warpgroup has read: the next copy writes to both
-                @for R in 0..2 {
-                    mapa.shared::cluster.u32 %peer, %empty, R;
-                    @%first mbarrier.arrive.shared::cluster.b64 _, [%peer];
+                // 64 columns of a shared tile are written by the CTA of their rank
+                @for J in 0..BN / 64 {
+                    %x = (%split - 1) & J;
+                    setp.eq.u32 %mine{J}, %x, %rank;
                 }
             }
-            ring::next!(%stage, %parity, STAGES);
-            sub.u32 %ahead, %ahead, 1;
-            setp.ne.u32 %p, %ahead, 0;
-            @%p bra started{REST};
-            barrier.cta.arrive.aligned START, 256;
-          started{REST}:
-            add.u32 %at, %at, BK;
-            @if REST == 0 {
-                setp.ge.u32 %p, %at, %end;
-                @%p bra multiplied;
-            } else {
-                setp.lt.u32 %p, %at, %end;
-                @%p bra block{REST};
+            let %parity = 0;
+            // consumer 1 starts when consumer 0 has multiplied a block: while one writes its part of C, the other multiplies
+            let %ahead = 1;
+            if %group == 1 {
+                %ahead = 0;
+                barrier.cta.sync.aligned START, 256;
             }
-        }
-
-    multiplied:
-        @if PAIR == 0 {
-            @%whole bra write;
-            // the stages are free: the sums of each thread lie there for the others
-            barrier.cta.sync PARTS, 256;
-            sub.u32 %x, %t, 128;
-            mad.lo.u32 %at, %x, 16, %base;
-            @for I in 0..BN / 8 {
-                st.shared.v4.f32 [%at + 4096 * I], {%d{4 * I}..=%d{4 * I + 3}};
-            }
-            barrier.cluster.arrive.release;
-            barrier.cluster.wait.acquire;
-            mov.u32 %y, %rank;
-          other:
-            add.u32 %y, %y, 1;
-            setp.eq.u32 %p, %y, %split;
-            selp.b32 %y, 0, %y, %p;
-            setp.eq.u32 %p, %y, %rank;
-            @%p bra added;
-            mapa.shared::cluster.u32 %peer, %at, %y;
-            @for J in 0..BN / 64 {
-                @!%mine{J} bra theirs{J};
-                @for I in 8 * J..8 * J + 8 {
-                    ld.shared::cluster.v4.f32 {%e0..=%e3}, [%peer + 4096 * I];
-                    @for E in 0..4 { add.f32 %d{4 * I + E}, %d{4 * I + E}, %e{E}; }
+            while %tile < %tiles {
+                tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
+                @if PAIR == 0 {
+                    %row = %row * BM + %group * 64;
+                } else {
+                    %row = (%row * 2 + %rank) * BM + %group * 64;
                 }
-              theirs{J}:
-            }
-            bra other;
-          added:
-            // no CTA ends before the others have read its sums
-            barrier.cluster.arrive;
-            barrier.cluster.wait;
-        }
+                %column = %column * BN;
+                let %at = %begin;
+                @peel FIRST loop {
+                    let %full = %barriers + 8 * %stage;
+                    let %empty = %full + 8 * STAGES;
+                    ring::wait!(%full, %parity);
+                    let %ablock = %adesc + %stage * (STAGE / 16);
+                    let %bblock = %bdesc + %stage * (STAGE / 16);
+                    wgmma.fence.sync.aligned;
+                    @for S in 0..4 {
+                        // the first product replaces the sums of the tile before
+                        %x = %ablock + 2 * S;
+                        %y = %bblock + 2 * S;
+                        @if IN == 0 { products::multiply.bf16!({%d0..=%d{BN / 2 - 1}}, %x, %y, %keep{1 - FIRST + S > 0}, BN); }
+                        @if IN == 1 { products::multiply.f16!({%d0..=%d{BN / 2 - 1}}, %x, %y, %keep{1 - FIRST + S > 0}, BN); }
+                        @if IN == 2 { products::multiply.e4m3!({%d0..=%d{BN / 2 - 1}}, %x, %y, %keep{1 - FIRST + S > 0}, BN); }
+                    }
+                    wgmma.commit_group.sync.aligned;
+                    wgmma.wait_group.sync.aligned 0;
+                    @if PAIR == 0 {
+                        @%first mbarrier.arrive.shared::cta.b64 _, [%empty];
+                    } else {
+                        // the next copy of either CTA writes to the stages of both
+                        @for R in 0..2 {
+                            mapa.shared::cluster.u32 %peer, %empty, R;
+                            @%first mbarrier.arrive.shared::cluster.b64 _, [%peer];
+                        }
+                    }
+                    ring::next!(%stage, %parity, STAGES);
+                    %ahead = %ahead - 1;
+                    if %ahead == 0 { barrier.cta.arrive.aligned START, 256; }
+                    %at = %at + BK;
+                    if %at >= %end { break; }
+                }
 
-    write:
-        @if IN == 2 {
-            ld.param.f32 %scale, [scale];
-            @for I in 0..BN / 2 { mul.f32 %d{I}, %d{I}, %scale; }
-        }
-        // C in f32 goes through the same memory in two halves
-        @for HALF in 0..=OUT {
-            @%first cp.async.bulk.wait_group.read 0;
-            barrier.cta.sync %named, 128;
-            @for J in 0..BN / 64 {
-                @for I in 0..4 {
-                    @if OUT == 0 {
-                        @for H in 0..4 {
-                            @if IN != 1 {
-                                cvt.rn.bf16x2.f32 %h{H}, %d{32 * J + 8 * I + 2 * H + 1}, %d{32 * J + 8 * I + 2 * H};
-                            } else {
-                                cvt.rn.f16x2.f32 %h{H}, %d{32 * J + 8 * I + 2 * H + 1}, %d{32 * J + 8 * I + 2 * H};
+                @if PAIR == 0 {
+                    if %split > 1 {
+                        // the stages are free: the sums of each thread lie there for the others
+                        barrier.cta.sync PARTS, 256;
+                        let %sums = %base + 16 * (%t - 128);
+                        @for I in 0..BN / 8 {
+                            st.shared.v4.f32 [%sums + 4096 * I], {%d{4 * I}..=%d{4 * I + 3}};
+                        }
+                        barrier.cluster.arrive.release;
+                        barrier.cluster.wait.acquire;
+                        let %other = %rank;
+                        loop {
+                            %other = %other + 1;
+                            if %other == %split { %other = 0; }
+                            if %other == %rank { break; }
+                            mapa.shared::cluster.u32 %peer, %sums, %other;
+                            @for J in 0..BN / 64 {
+                                if %mine{J} {
+                                    @for I in 8 * J..8 * J + 8 {
+                                        ld.shared::cluster.v4.f32 {%e0..=%e3}, [%peer + 4096 * I];
+                                        @for E in 0..4 { add.f32 %d{4 * I + E}, %d{4 * I + E}, %e{E}; }
+                                    }
+                                }
                             }
                         }
-                        stmatrix.sync.aligned.m8n8.x4.shared.b16 [%place{I} + BLOCK * J], {%h0..=%h3};
-                    } else {
-                        st.shared.v2.f32 [%place{I} + BLOCK * J],
-                            {%d{BN / 4 * HALF + 16 * J + 4 * I}, %d{BN / 4 * HALF + 16 * J + 4 * I + 1}};
-                        st.shared.v2.f32 [%place{I} + BLOCK * J + 1024],
-                            {%d{BN / 4 * HALF + 16 * J + 4 * I + 2}, %d{BN / 4 * HALF + 16 * J + 4 * I + 3}};
+                        // no CTA ends before the others have read its sums
+                        barrier.cluster.arrive;
+                        barrier.cluster.wait;
                     }
                 }
-            }
-            fence.proxy.async.shared::cta;
-            barrier.cta.sync %named, 128;
-            @!%first bra stored{HALF};
-            @for J in 0..BN / 64 {
-                add.u32 %x, %from, BLOCK * J;
-                add.u32 %part, %column, (64 >> OUT) * J + BN / 2 * HALF;
-                @if PAIR == 0 {
-                    const MINE: u32 = ((64 >> OUT) * J + BN / 2 * HALF) / 64;
-                    @%mine{MINE} cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%c, {%part, %row}], [%x];
-                } else {
-                    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%c, {%part, %row}], [%x];
+                @if IN == 2 {
+                    ld.param.f32 %scale, [scale];
+                    @for I in 0..BN / 2 { mul.f32 %d{I}, %d{I}, %scale; }
                 }
+                // C in f32 goes through the same memory in two halves
+                @for HALF in 0..=OUT {
+                    @%first cp.async.bulk.wait_group.read 0;
+                    barrier.cta.sync %named, 128;
+                    @if TYPE == 0 || TYPE == 2 { results::store16.bf16x2!({%d0..=%d{BN / 2 - 1}}, %place<4>, BN, BLOCK); }
+                    @if TYPE == 1 { results::store16.f16x2!({%d0..=%d{BN / 2 - 1}}, %place<4>, BN, BLOCK); }
+                    @if OUT == 1 { results::store32!({%d{BN / 4 * HALF}..=%d{BN / 4 * HALF + BN / 4 - 1}}, %place<4>, BN / 2); }
+                    fence.proxy.async.shared::cta;
+                    barrier.cta.sync %named, 128;
+                    if %first {
+                        @for J in 0..BN / 64 {
+                            const OFFSET: u32 = (64 >> OUT) * J + BN / 2 * HALF;
+                            const WRITER: u32 = OFFSET / 64;
+                            @if PAIR == 0 {
+                                @%mine{WRITER} cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+                                    [%c, {%column + OFFSET, %row}], [%from + BLOCK * J];
+                            } else {
+                                cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+                                    [%c, {%column + OFFSET, %row}], [%from + BLOCK * J];
+                            }
+                        }
+                        cp.async.bulk.commit_group;
+                    }
+                }
+                %tile = %tile + %step;
             }
-            cp.async.bulk.commit_group;
-          stored{HALF}:
+            @%first cp.async.bulk.wait_group 0;
         }
-        add.u32 %tile, %tile, %step;
-        setp.lt.u32 %p, %tile, %tiles;
-        @%p bra tile;
-        @%first cp.async.bulk.wait_group 0;
-    finished:
         @if PAIR == 1 {
             // no CTA ends before the other has copied to it and arrived there
             barrier.cluster.arrive;

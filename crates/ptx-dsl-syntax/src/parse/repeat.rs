@@ -46,7 +46,7 @@ use ptx_dsl_isa::constant::Kind;
 use std::ops::Range;
 
 /// The most tokens that repetitions may make.
-const MAX_TOKENS: usize = 1 << 18;
+const MAX_TOKENS: usize = 1 << 19;
 /// What takes the values of `@for`.
 const LOOP: &str = "a repetition";
 /// The most constructs within each other.
