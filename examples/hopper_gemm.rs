@@ -17,8 +17,30 @@ use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 ptx! {
     <sm_90a, ptx 8.3>
 
+    const BM: u32 = 128;
+    const BN: u32 = 64;
+    const BK: u32 = 64;
+    const STAGES: u32 = 4;
+    const A_BYTES: u32 = BM * BK * 2;
+    const STAGE: u32 = A_BYTES + BN * BK * 2;
+    /// Eight rows of 128 bytes are swizzled together.
+    const TILE: u64 = descriptor::wgmma(stride: 1024, swizzle: 128);
+
     // Four stages: 128 x 64 elements of A, then 64 x 64 of B, in the 128-byte swizzle. After them the mbarriers: full, empty.
     .extern .shared .align 1024 .b8 stages[];
+
+    .inline wait(.b32 barrier, .b32 parity) {
+        .reg .pred %done;
+        loop {
+            mbarrier.try_wait.parity.shared::cta.b64 %done, [barrier], parity;
+            if %done { break; }
+        }
+    }
+
+    .inline next(.reg .b32 %stage, .reg .b32 %parity) {
+        %stage = (%stage + 1) % STAGES;
+        if %stage == 0 { xor.b32 %parity, %parity, 1; }
+    }
 
     .visible .entry gemm(
         .param .align 64 .b8 a[128]: &TensorMap,
@@ -28,158 +50,92 @@ ptx! {
         .param .u32 k)
     .reqntid 384 .reqnctapercluster 2
     {
-        .reg .pred %p, %more;
         .reg .b16 %both;
-        .reg .b32 %t, %group, %rank, %base, %bars, %row, %column, %n, %k, %at, %stage, %parity, %full, %empty, %peer, %to, %x;
-        .reg .b64 %a, %b, %c, %o, %below, %pitch, %da, %db;
+        .reg .b32 %peer;
+        .reg .b64 %a, %b;
         .reg .f32 %d<32>;
 
-        mov.u32 %t, %tid.x;
-        shr.u32 %group, %t, 7;
-        mov.u32 %rank, %cluster_ctarank;
-        mov.u32 %base, stages;
-        add.u32 %bars, %base, 98304;
-        mov.u32 %row, %ctaid.x;
-        shl.b32 %row, %row, 7;
-        mov.u32 %column, %ctaid.y;
-        shl.b32 %column, %column, 6;
-        ld.param.u32 %k, [k];
-        setp.ne.u32 %p, %t, 0;
-        @%p bra ready;
-        mbarrier.init.shared::cta.b64 [%bars], 1;
-        mbarrier.init.shared::cta.b64 [%bars+8], 1;
-        mbarrier.init.shared::cta.b64 [%bars+16], 1;
-        mbarrier.init.shared::cta.b64 [%bars+24], 1;
-        mbarrier.init.shared::cta.b64 [%bars+32], 4;
-        mbarrier.init.shared::cta.b64 [%bars+40], 4;
-        mbarrier.init.shared::cta.b64 [%bars+48], 4;
-        mbarrier.init.shared::cta.b64 [%bars+56], 4;
-        fence.mbarrier_init.release.cluster;
-    ready:
+        let %t = %tid.x;
+        let %group = %t / 128;
+        let %rank = %cluster_ctarank;
+        let %base = stages;
+        let %bars = %base + STAGES * STAGE;
+        let %row = %ctaid.x * BM;
+        let %column = %ctaid.y * BN;
+        let %stage = 0;
+        let %at = 0;
+        if %t == 0 {
+            @for S in 0..STAGES {
+                mbarrier.init.shared::cta.b64 [%bars + 8 * S], 1;
+                mbarrier.init.shared::cta.b64 [%bars + 8 * (STAGES + S)], 4;
+            }
+            fence.mbarrier_init.release.cluster;
+        }
         barrier.cluster.arrive.release;
         barrier.cluster.wait.acquire;
-        mov.u32 %stage, 0;
-        mov.u32 %at, 0;
-        setp.ne.u32 %p, %group, 0;
-        @%p bra multiply;
 
-        // the thread that loads; a wait for the phase before the first one does not block
-        setp.ne.u32 %p, %t, 0;
-        @%p bra done;
-        mov.b64 %a, a;
-        cvta.param.u64 %a, %a;
-        mov.b64 %b, b;
-        cvta.param.u64 %b, %b;
-        mov.u16 %both, 3;
-        mad.lo.u32 %column, %rank, 32, %column;
-        mov.u32 %parity, 1;
-    load:
-        mad.lo.u32 %full, %stage, 8, %bars;
-        add.u32 %empty, %full, 32;
-    unread:
-        mbarrier.try_wait.parity.shared::cta.b64 %p, [%empty], %parity;
-        @!%p bra unread;
-        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 24576;
-        mad.lo.u32 %to, %stage, 24576, %base;
-        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-            [%to], [%a, {%at, %row}], [%full];
-        add.u32 %to, %to, 16384;
-        mad.lo.u32 %to, %rank, 4096, %to;
-        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
-            [%to], [%b, {%at, %column}], [%full], %both;
-        add.u32 %stage, %stage, 1;
-        and.b32 %stage, %stage, 3;
-        setp.eq.u32 %p, %stage, 0;
-        @%p xor.b32 %parity, %parity, 1;
-        add.u32 %at, %at, 64;
-        setp.lt.u32 %p, %at, %k;
-        @%p bra load;
-        bra done;
+        if %group != 0 {
+            let %parity = 0;
+            let %consumer = %group - 1;
+            while %at < k {
+                let %full = %bars + 8 * %stage;
+                wait!(%full, %parity);
+                let %first = %base + %stage * STAGE;
+                let %da = ((%first + %consumer * (64 * BK * 2)) >> 4) as u64 | TILE;
+                let %db = ((%first + A_BYTES) >> 4) as u64 | TILE;
+                wgmma.fence.sync.aligned;
+                let %to = 0;
+                while %to < BK {
+                    let %more = (%at | %to) != 0;
+                    wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%d0..=%d31}, %da, %db, %more, 1, 1, 0, 0;
+                    %da = %da + 2;
+                    %db = %db + 2;
+                    %to = %to + 16;
+                }
+                wgmma.commit_group.sync.aligned;
+                wgmma.wait_group.sync.aligned 0;
+                // one thread tells both CTAs that its warpgroup has read the stage
+                if %t % 128 == 0 {
+                    let %empty = %full + 8 * STAGES;
+                    @for R in 0..2 {
+                        mapa.shared::cluster.u32 %peer, %empty, R;
+                        mbarrier.arrive.shared::cluster.b64 _, [%peer];
+                    }
+                }
+                next!(%stage, %parity);
+                %at = %at + BK;
+            }
 
-    multiply:
-        sub.u32 %group, %group, 1;
-        mov.u32 %parity, 0;
-    next:
-        mad.lo.u32 %full, %stage, 8, %bars;
-        add.u32 %empty, %full, 32;
-    unloaded:
-        mbarrier.try_wait.parity.shared::cta.b64 %p, [%full], %parity;
-        @!%p bra unloaded;
-        // descriptors: 128-byte swizzle (bit 62), 1024 bytes from eight rows to the next
-        mad.lo.u32 %to, %stage, 24576, %base;
-        add.u32 %x, %to, 16384;
-        mad.lo.u32 %to, %group, 8192, %to;
-        shr.u32 %to, %to, 4;
-        cvt.u64.u32 %da, %to;
-        or.b64 %da, %da, 0x4000004000010000;
-        shr.u32 %x, %x, 4;
-        cvt.u64.u32 %db, %x;
-        or.b64 %db, %db, 0x4000004000010000;
-        wgmma.fence.sync.aligned;
-        mov.u32 %to, 0;
-    sixteen:
-        or.b32 %x, %at, %to;
-        setp.ne.u32 %more, %x, 0;
-        wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-            {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
-                %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
-        add.u64 %da, %da, 2;
-        add.u64 %db, %db, 2;
-        add.u32 %to, %to, 16;
-        setp.lt.u32 %p, %to, 64;
-        @%p bra sixteen;
-        wgmma.commit_group.sync.aligned;
-        wgmma.wait_group.sync.aligned 0;
-        // one thread tells both CTAs that its warpgroup has read the stage
-        and.b32 %x, %t, 127;
-        setp.ne.u32 %p, %x, 0;
-        @%p bra read;
-        mapa.shared::cluster.u32 %peer, %empty, 0;
-        mbarrier.arrive.shared::cluster.b64 _, [%peer];
-        mapa.shared::cluster.u32 %peer, %empty, 1;
-        mbarrier.arrive.shared::cluster.b64 _, [%peer];
-    read:
-        add.u32 %stage, %stage, 1;
-        and.b32 %stage, %stage, 3;
-        setp.eq.u32 %p, %stage, 0;
-        @%p xor.b32 %parity, %parity, 1;
-        add.u32 %at, %at, 64;
-        setp.lt.u32 %p, %at, %k;
-        @%p bra next;
-
-        // a thread has the rows 16 warp + lane / 4 and 8 more, the columns 2 (lane mod 4) + 8 i and the next ones
-        ld.param.u32 %n, [n];
-        ld.param.u64 %c, [c];
-        and.b32 %x, %t, 127;
-        shr.u32 %to, %x, 5;
-        mad.lo.u32 %row, %group, 64, %row;
-        mad.lo.u32 %row, %to, 16, %row;
-        and.b32 %x, %t, 31;
-        shr.u32 %to, %x, 2;
-        add.u32 %row, %row, %to;
-        and.b32 %x, %t, 3;
-        mad.lo.u32 %column, %x, 2, %column;
-        mad.lo.u32 %x, %row, %n, %column;
-        mad.wide.u32 %o, %x, 4, %c;
-        mul.wide.u32 %pitch, %n, 32;
-        add.u64 %below, %o, %pitch;
-        st.global.v2.f32 [%o+0], {%d0, %d1};
-        st.global.v2.f32 [%below+0], {%d2, %d3};
-        st.global.v2.f32 [%o+32], {%d4, %d5};
-        st.global.v2.f32 [%below+32], {%d6, %d7};
-        st.global.v2.f32 [%o+64], {%d8, %d9};
-        st.global.v2.f32 [%below+64], {%d10, %d11};
-        st.global.v2.f32 [%o+96], {%d12, %d13};
-        st.global.v2.f32 [%below+96], {%d14, %d15};
-        st.global.v2.f32 [%o+128], {%d16, %d17};
-        st.global.v2.f32 [%below+128], {%d18, %d19};
-        st.global.v2.f32 [%o+160], {%d20, %d21};
-        st.global.v2.f32 [%below+160], {%d22, %d23};
-        st.global.v2.f32 [%o+192], {%d24, %d25};
-        st.global.v2.f32 [%below+192], {%d26, %d27};
-        st.global.v2.f32 [%o+224], {%d28, %d29};
-        st.global.v2.f32 [%below+224], {%d30, %d31};
-    done:
+            // a thread has the rows 16 warp + lane / 4 and 8 more, the columns 2 (lane mod 4) + 8 i and the next ones
+            %row = %row + %consumer * 64 + %t % 128 / 32 * 16 + %t % 32 / 4;
+            %column = %column + %t % 4 * 2;
+            let %o = c + 4 * (%row * n + %column) as u64;
+            let %below = %o + 32 * n as u64;
+            @for I in 0..BN / 8 {
+                st.global.v2.f32 [%o + 32 * I], {%d{4 * I}, %d{4 * I + 1}};
+                st.global.v2.f32 [%below + 32 * I], {%d{4 * I + 2}, %d{4 * I + 3}};
+            }
+        } else if %t == 0 {
+            // the thread that loads; a wait for the phase before the first one does not block
+            mov.b64 %a, a;
+            cvta.param.u64 %a, %a;
+            mov.b64 %b, b;
+            cvta.param.u64 %b, %b;
+            mov.u16 %both, 3;
+            let %parity = 1;
+            while %at < k {
+                let %full = %bars + 8 * %stage;
+                let %to = %base + %stage * STAGE;
+                wait!(%full + 8 * STAGES, %parity);
+                mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], STAGE;
+                cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+                    [%to], [%a, {%at, %row}], [%full];
+                cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+                    [%to + A_BYTES + %rank * 4096], [%b, {%at, %column + 32 * %rank}], [%full], %both;
+                next!(%stage, %parity);
+                %at = %at + BK;
+            }
+        }
         // no CTA ends before the other has arrived on its mbarriers
         barrier.cluster.arrive;
         barrier.cluster.wait;

@@ -43,7 +43,13 @@ ptx! {
     .visible .entry c() {
         .reg .b32 %r<8>;
         for (int i = 0; i < 4; i++) { mov.u32 %r1, 4; }
-        if (%r1 == 0) { mov.u32 %r1, 4; }
+        if (4 == 0) { mov.u32 %r1, 4; }
+        @if %r1 == 0 { mov.u32 %r1, 4; }
+        @for I in (0..4).map(f) { mov.u32 %r1, I; }
+        @for I in (0..4).step_by(0) { mov.u32 %r1, I; }
+        const ROWS: [u32; 3] = [0, 8];
+        const COLUMNS: [f32; 1] = [1.0];
+        @peel FIRST { mov.u32 %r1, 1; }
         ret;
     }
 }

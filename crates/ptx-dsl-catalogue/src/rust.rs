@@ -52,6 +52,9 @@ codes! { rust
     ASSERTION 164 "assertion that does not hold"
         "`const _: () = assert!(STAGES <= 8, \"shared memory has room for eight\");` checks constants of a module, a kernel or a piece: by the \
          macro where it knows them, else by rustc, for each instance of a kernel."
+    DESCRIPTOR 165 "wrong field of a descriptor"
+        "`descriptor::wgmma(stride: 1024, swizzle: 128)`, `descriptor::tcgen05(...)` and `descriptor::instruction(kind: f16, ...)` are numbers \
+         in constant expressions. Offsets are in bytes, multiples of 16, and a field must have room for them."
     NOT_CHECKED 170 "not checked"
         "`ptx-dsl check` reads Rust files without rustc. It finds parts in the file itself, in the other files that are given, and in the \
          modules of the crate (`mod name;` from `lib.rs` or `main.rs`). It cannot find those of other crates, or expand `macro_rules!`. \

@@ -35,7 +35,7 @@ fn bodies(directory: &str) -> Modules {
 /// Modules with constants whose values only rustc knows, with repetition, and with parts of other macros: here, without rustc, their helps cannot be tried.
 const OF_RUSTC: [&str; 6] = [
     "constant",
-    "errors_in_a_repetition",
+    "errors_in_",
     "instances_of",
     "parameters_that_are_no_constants",
     "part",
@@ -43,7 +43,7 @@ const OF_RUSTC: [&str; 6] = [
 ];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 22] = [
+const HELPS_OF_RUSTC: [&str; 28] = [
     "write `{example} {{ ... }}`",
     "write `{ ... }` after its parameters",
     "write `@if N > 1 { ... }`, with a constant `N`",
@@ -57,7 +57,13 @@ const HELPS_OF_RUSTC: [&str; 22] = [
     "write `.layout ring(full, empty, const N: u32) { ... }`",
     "write `.inline wait(.reg .b32 %bar, .b32 %parity) { ... }`",
     "write `full` or `const N: u32`",
-    "write `.reg .b32 %r`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
+    "write `.reg .b32 %r`, `.reg .b32 %r<4>`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
+    "write `if` without `@`, which branches when the kernel runs",
+    "write `(0..8).rev()` or `(0..64).step_by(16)`",
+    "write `const ROWS: [u32; 3] = [0, 8, 4];`",
+    "write `@peel FIRST while %x < %n { ... }`, or `loop { ... }`",
+    "write `<OP: add | max, T: f32 | s32>`; constants are parameters in the parentheses",
+    "write `{%d0..=%d31}`, or `%d<32>` for the first registers of `.reg .f32 %d<64>`",
     "add `{name}` to the parameters",
     "add `)` and `;` after them",
     "add `;` after the `)`",

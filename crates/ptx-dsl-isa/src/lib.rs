@@ -4,6 +4,7 @@
 
 pub mod code;
 pub mod constant;
+pub mod descriptor;
 pub mod diag;
 pub mod hir;
 mod ids;

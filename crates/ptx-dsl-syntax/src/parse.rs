@@ -11,6 +11,7 @@ use crate::span::Span;
 use crate::token::{Tok, Token};
 
 mod arguments;
+mod builders;
 mod c;
 pub(crate) mod constant;
 mod control;

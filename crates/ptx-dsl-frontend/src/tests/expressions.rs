@@ -143,17 +143,21 @@ fn control_is_branches() {
         ),
         (
             "while %r1 < n { %r1 = %r1 + 1; }",
-            "setp.lt.u32 %ep0, %r1, %er0; @!%ep0 bra $at_end_3; $at_loop_1: add.u32 %r1, %r1, 1; \
-             setp.lt.u32 %ep1, %r1, %er0; @%ep1 bra $at_loop_1; $at_end_3:",
+            "$at_loop_1: setp.lt.u32 %ep0, %r1, %er0; @!%ep0 bra $at_end_2; add.u32 %r1, %r1, 1; bra $at_loop_1; \
+             $at_end_2:",
         ),
         (
             "loop { %r1 = %r1 + 1; if %r1 >= n { break; } }",
             "$at_loop_1: add.u32 %r1, %r1, 1; setp.ge.u32 %ep0, %r1, %er0; @!%ep0 bra $at_loop_1;",
         ),
         (
-            "loop { if %p { break; } if %q { continue; } %r1 = %r1 + 1; }",
-            "$at_loop_1: @%p bra $at_end_3; @%q bra $at_next_2; add.u32 %r1, %r1, 1; $at_next_2: bra $at_loop_1; \
-             $at_end_3:",
+            "loop { if %p { break; } if %q { continue; } let %a = %r1 + 1; %r1 = %a; }",
+            "$at_loop_1: { @%p bra $at_end_2; @%q bra $at_loop_1; .reg .b32 %a; add.u32 %a, %r1, 1; mov.b32 %r1, %a; } \
+             bra $at_loop_1; $at_end_2:",
+        ),
+        (
+            "loop { let %a = %r1 + 1; if %a == 3 { break; } }",
+            "$at_loop_1: { .reg .b32 %a; add.u32 %a, %r1, 1; setp.eq.u32 %ep0, %a, 3; @!%ep0 bra $at_loop_1; }",
         ),
     ] {
         let got = printed(body);
@@ -227,15 +231,14 @@ fn a_peeled_loop_has_two_bodies() {
         printed(
             "@peel FIRST while %r1 < n { @if FIRST { %r2 = 1; } else { %r2 = 2; } %r1 = %r1 + FIRST; if %p { continue; } }"
         ),
-        "setp.lt.u32 %ep0, %r1, %er0; @!%ep0 bra $at_end_3; mov.b32 %r2, 1; add.u32 %r1, %r1, 1; @%p bra $at_next_4; \
-         $at_next_4: setp.lt.u32 %ep1, %r1, %er0; @!%ep1 bra $at_end_3; $at_loop_1: mov.b32 %r2, 2; \
-         add.u32 %r1, %r1, 0; @%p bra $at_next_2; $at_next_2: setp.lt.u32 %ep2, %r1, %er0; @%ep2 bra $at_loop_1; \
-         $at_end_3:"
+        "setp.lt.u32 %ep0, %r1, %er0; @!%ep0 bra $at_end_2; mov.b32 %r2, 1; add.u32 %r1, %r1, 1; @%p bra $at_loop_1; \
+         $at_loop_1: setp.lt.u32 %ep1, %r1, %er0; @!%ep1 bra $at_end_2; mov.b32 %r2, 2; add.u32 %r1, %r1, 0; \
+         @%p bra $at_loop_1; bra $at_loop_1; $at_end_2:"
     );
     assert_eq!(
         printed("@peel A loop { st.shared.u32 [tile + 4 * A], %r1; if %p { break; } }"),
-        "st.shared.u32 [tile+4], %r1; @%p bra $at_end_3; $at_loop_1: st.shared.u32 [tile+0], %r1; \
-         @!%p bra $at_loop_1; $at_end_3:"
+        "st.shared.u32 [tile+4], %r1; @%p bra $at_end_2; $at_loop_1: st.shared.u32 [tile+0], %r1; \
+         @!%p bra $at_loop_1; $at_end_2:"
     );
 }
 
@@ -259,4 +262,38 @@ fn assertions_hold_or_are_errors() {
     }
     let module = compiled(&module("const _: () = assert!(R > 4);"));
     assert_eq!(module.hir.constants.assertions.len(), 1);
+}
+
+#[test]
+fn descriptors_are_numbers() {
+    for (body, wanted) in [
+        ("mov.b64 %rd1, descriptor::wgmma(stride: 8 * BM, swizzle: 128);", "mov.b64 %rd1, 4611686293305360384;"),
+        (
+            "const D: u64 = descriptor::tcgen05(leading: 16, stride: 1024, swizzle: none); mov.b64 %rd1, D >> 32;",
+            "mov.b64 %rd1, 70368744194112 >> 32;",
+        ),
+        (
+            "%rd1 = descriptor::wgmma(stride: 1024, swizzle: 128) | (%r1 >> 4) as u64;",
+            "shr.u32 %er0, %r1, 4; cvt.u64.u32 %erd0, %er0; or.b64 %rd1, %erd0, 4611686293305360384;",
+        ),
+        (
+            "mov.b32 %r1, descriptor::instruction(kind: f16, d: f32, a: bf16, b: bf16, m: 128, n: 128);",
+            "mov.b32 %r1, 136316048;",
+        ),
+    ] {
+        let got = printed(body);
+        if body.starts_with("const") {
+            assert!(got.starts_with("mov.b64 %rd1, ") && got.contains(">>"), "{got}");
+        } else {
+            assert_eq!(got, wanted, "{body}");
+        }
+    }
+    for (body, code, at) in [
+        ("mov.b64 %rd1, descriptor::wgmma(stride: 1000, swizzle: 128);", 165, "1000"),
+        ("mov.b64 %rd1, descriptor::wgmma(stride: 1024);", 165, "descriptor::wgmma"),
+        ("mov.b64 %rd1, descriptor::wgmma(stride: R, swizzle: 64);", 156, "R"),
+        ("mov.b64 %rd1, descriptor::wmma(stride: 16);", 165, "descriptor::wmma"),
+    ] {
+        assert_eq!(errors(body), [(code, at.to_owned())], "{body}");
+    }
 }

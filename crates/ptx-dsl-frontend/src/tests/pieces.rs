@@ -55,6 +55,17 @@ fn a_use_is_a_block_with_the_arguments() {
 }
 
 #[test]
+fn an_expression_for_a_value_is_computed_before() {
+    let piece = ".inline set(.reg .b32 %x, .b32 v, .pred c) { @c mov.u32 %x, v; }";
+    assert_eq!(
+        printed(piece, "set!(%r1, %r2 * 4 + 1, %r2 < 3); set!(%r1, %tid.x, %p);"),
+        "{ .reg .b32 %given1_1; mad.lo.u32 %given1_1, %r2, 4, 1; .reg .pred %given1_2; setp.lt.u32 %given1_2, %r2, 3; \
+         @%given1_2 mov.u32 %r1, %given1_1; } \
+         { .reg .b32 %given2_1; mov.u32 %given2_1, %tid.x; @%p mov.u32 %r1, %given2_1; }"
+    );
+}
+
+#[test]
 fn names_of_a_piece_are_its_own() {
     // the argument has a name that the piece declares
     let piece =
@@ -120,7 +131,8 @@ fn arguments_that_do_not_fit() {
         ("wait!(%f1, 0);", 160, "%f1"),
         ("wait!(none, 0);", 401, "none"),
         ("wait!(bar, %none);", 401, "%none"),
-        ("wait!(bar, %tid.x);", 160, "%tid.x"),
+        ("wait!(bar, %tid);", 160, "%tid"),
+        ("wait!(bar, %r1 + %rd1);", 162, "%rd1"),
         ("wat!(bar, 0);", 160, "wat"),
         ("wait!(bar, 0)", 160, ")"),
     ] {

@@ -10,11 +10,10 @@ use crate::span::Span;
 pub(super) struct Loop {
     /// The label after the loop.
     end: String,
-    /// The label before the condition of the next round.
+    /// The label where the next round begins.
     next: String,
-    /// Does a statement branch to them?
+    /// Does a statement branch to the end?
     end_used: bool,
-    next_used: bool,
 }
 
 impl Lowerer<'_> {
@@ -96,7 +95,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `while` and `loop`. The condition is computed before the first round and at the end of each round.
+    /// `while` and `loop`. The condition is computed at the beginning of each round. `continue` goes there, in the first round of its own to
+    /// the end of that round.
     pub(super) fn repeated(
         &mut self,
         condition: Option<&Expr>,
@@ -104,62 +104,54 @@ impl Lowerer<'_> {
         body: Vec<Stmt>,
         span: Span,
     ) -> Res<()> {
-        let (begin, next, end) = (self.fresh.label("loop"), self.fresh.label("next"), self.fresh.label("end"));
-        let mut end_used = false;
-        if let Some(condition) = condition {
-            let pred = self.condition(condition, true)?;
-            self.branch_to(&end, Some(inverse(pred)), condition.span());
-            end_used = true;
-        }
+        let (begin, end) = (self.fresh.label("loop"), self.fresh.label("end"));
+        let mut end_used = condition.is_some();
         if let Some(first) = first {
-            let label = self.fresh.label("next");
-            end_used |= self.round(first, (&label, &end), span);
-            if let Some(condition) = condition {
-                let pred = self.condition(condition, true)?;
-                self.branch_to(&end, Some(inverse(pred)), condition.span());
-            }
+            self.unless(condition, &end)?;
+            end_used |= self.round(first, (&begin, &end), span);
         }
         self.label(&begin, span);
-        end_used |= self.round(body, (&next, &end), span);
-        match condition {
-            Some(condition) => {
-                let pred = self.condition(condition, true)?;
-                self.branch_to(&begin, Some(pred), condition.span());
-            }
-            None => end_used = self.back(&begin, &end, span) || end_used && self.is_target(&end),
-        }
-        if end_used {
+        self.unless(condition, &end)?;
+        end_used |= self.round(body, (&begin, &end), span);
+        self.back(&begin, &end, span, condition.is_none());
+        if end_used && self.is_target(&end) {
             self.label(&end, span);
         }
+        Ok(())
+    }
+
+    /// Leaves a loop unless its condition holds.
+    fn unless(&mut self, condition: Option<&Expr>, end: &str) -> Res<()> {
+        let Some(condition) = condition else { return Ok(()) };
+        let pred = self.condition(condition, true)?;
+        self.branch_to(end, Some(inverse(pred)), condition.span());
         Ok(())
     }
 
     /// The statements of a round; returns whether one leaves the loop.
     fn round(&mut self, body: Vec<Stmt>, (next, end): (&str, &str), span: Span) -> bool {
         let (end, next) = (end.to_owned(), next.to_owned());
-        self.loops.push(Loop { end, next, end_used: false, next_used: false });
+        self.loops.push(Loop { end, next, end_used: false });
         let body = self.block(body);
         let Some(done) = self.loops.pop() else { return false };
         self.inner(body, span);
-        if done.next_used {
-            self.label(&done.next, span);
-        }
         done.end_used
     }
 
-    /// The branch back at the end of `loop`. If the round ends with `if ... { break; }`, that branch goes back if it does not leave.
-    fn back(&mut self, begin: &str, end: &str, span: Span) -> bool {
-        if let Some(last) = last_branch(&mut self.out)
+    /// The branch back. If the round ends with `if ... { break; }`, and `turns` says that no condition is computed at its beginning, that
+    /// branch goes back if it does not leave.
+    fn back(&mut self, begin: &str, end: &str, span: Span, turns: bool) {
+        if turns
+            && let Some(last) = last_branch(&mut self.out)
             && let (Some(pred), Some(target)) = (&mut last.pred, target(&last.operands, &last.parts))
             && target == end
         {
             pred.negated = !pred.negated;
             let span = last.span;
             last.operands = vec![operand(name(&Word { text: begin.to_owned(), span }))];
-            return false;
+        } else {
+            self.branch_to(begin, None, span);
         }
-        self.branch_to(begin, None, span);
-        false
     }
 
     /// Does a branch of this block, or of a block in it, go to this label?
@@ -176,7 +168,6 @@ impl Lowerer<'_> {
             around.end_used = true;
             around.end.clone()
         } else {
-            around.next_used = true;
             around.next.clone()
         };
         self.branch_to(&label, None, span);

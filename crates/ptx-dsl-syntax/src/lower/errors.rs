@@ -62,16 +62,20 @@ pub(super) fn declared_twice(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(super) fn division(span: Span, operator: &str, divisor: Option<u64>, kind: Kind) -> Diagnostic {
-    let (cost, opcode) = match (divisor, kind.width()) {
-        (Some(_), 32) => ("a multiplication by the inverse and shifts, some 4 instructions", "a constant"),
-        (Some(_), _) => ("multiplications by the inverse and shifts, some 20 instructions", "a constant"),
-        (None, 32) => ("some 15 instructions", "a register"),
-        (None, _) => ("a function of some 100 instructions", "a register"),
+    let by = match divisor {
+        Some(divisor) => format!("by {divisor}, which is no power of two,"),
+        None => "by a value that is not a constant".to_owned(),
+    };
+    let cost = match (divisor, kind.width()) {
+        (Some(_), 32) => "some 4 instructions: a multiplication by the inverse, and shifts",
+        (Some(_), _) => "some 20 instructions: multiplications by the inverse, and shifts",
+        (None, 32) => "some 15 instructions",
+        (None, _) => "a function of some 100 instructions",
     };
     let instruction = if operator == "/" { "div" } else { "rem" };
     error(
         span,
-        format!("`{operator}` by {opcode} that is not known to be a power of two costs {cost}"),
+        format!("`{operator}` {by} costs {cost}"),
         format!("write the instruction, `{instruction}.{} %x, a, b;`, where this cost is meant", kind.name()),
     )
 }

@@ -5,6 +5,7 @@
 use super::{Parser, Res, errors};
 use crate::ast::{Assign, Expr, Form, Stmt, Word};
 use crate::span::Span;
+use crate::token::Tok;
 
 /// The word that stands for `@peel` before a loop, with the first round in braces after the condition. No lexer makes it.
 pub(crate) const PEELED: &str = "#peeled";
@@ -18,7 +19,7 @@ impl Parser<'_> {
         let label = self.is_at(1, ':');
         match self.word_at(0) {
             Some("let") => self.word_at(1).is_some(),
-            Some("if" | "while") => !label && !self.is_at(1, '.'),
+            Some("if" | "while") => !label && !self.is_at(1, '.') && self.has_body(),
             Some("loop") => self.is_at(1, '{'),
             Some("break" | "continue") => self.is_at(1, ';'),
             Some(PEELED) => true,
@@ -27,6 +28,12 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Is there a `{` before the end of the statement?
+    fn has_body(&self) -> bool {
+        let end = self.tokens[self.pos..].iter().find(|token| matches!(token.kind, Tok::Punct(';' | '{' | '}')));
+        end.is_some_and(|end| end.is('{'))
     }
 
     /// Parses such a statement.

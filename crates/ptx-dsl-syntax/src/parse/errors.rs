@@ -565,7 +565,7 @@ pub(super) fn no_assertion(span: Span) -> Diagnostic {
         code::MALFORMED_CONSTANT,
         span,
         format_args!("this is not an assertion over constants"),
-        format_args!("write `const _: () = assert!(N % 16 == 0, \"why\");`"),
+        format_args!("an assertion is `const _: () = assert!(N % 16 == 0, \"why\");`"),
     )
 }
 
@@ -576,4 +576,8 @@ pub(super) fn assertion(span: Span, shown: &str, message: Option<&str>) -> Diagn
         None => d,
     };
     d.help("change the constants in it")
+}
+
+pub(super) fn wrong_descriptor(span: Span, message: &str, help: &str) -> Diagnostic {
+    helped_error(code::DESCRIPTOR, span, format_args!("{message}"), format_args!("{help}"))
 }

@@ -189,6 +189,7 @@ impl Parser<'_> {
                 self.number()
             }
             Some(Tok::Word(_)) if let Some(e) = self.constant_name() => Ok(e),
+            Some(Tok::Word(_)) if self.at_descriptor() => self.descriptor(),
             Some(Tok::Word(_)) if self.at_function() => {
                 let name = self.name("a function")?;
                 self.call(name)

@@ -52,6 +52,9 @@ pub fn command() -> Command {
         )
         .subcommand(crate::run::arguments::command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
         .subcommand(
+            Command::new("lsp").about("Serves an editor: the language server of PTX files, on standard input and output"),
+        )
+        .subcommand(
             Command::new("doctor").about("Says which driver, GPUs and ptxas this machine has, and what to do about those that are missing"),
         )
         .subcommand(

@@ -9,6 +9,7 @@ mod findings;
 mod folders;
 mod format;
 mod input;
+mod language_server;
 mod layout;
 mod library;
 mod names;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some(("isa", m)) => describe::isa(m).map(status),
         Some(("fmt", m)) => format::run(m).map(status),
         Some(("print", m)) => check::print(m).map(status),
+        Some(("lsp", _)) => language_server::run().map(|()| 0),
         _ => Ok(0),
     };
     let code = match result {

@@ -56,10 +56,9 @@ pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>, in_rust: bo
         None if in_rust && word == "for" => d.help(
             "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time is `while %i < %n { ... }`",
         ),
-        None if in_rust && matches!(word, "if" | "else") => d.help(
-            "write `@if N > 1 { ... } else { ... }` to choose code by a constant; for a value at run time compare with \
-             `setp`, and put the predicate before the instruction as its guard",
-        ),
+        None if in_rust && matches!(word, "if" | "else") => {
+            d.help("a body stands in braces: `if %x < %n { ... } else { ... }`, or `@if` over constants")
+        }
         None => d.help("compare with `setp`, and put the predicate before the instruction as its guard"),
     }
 }

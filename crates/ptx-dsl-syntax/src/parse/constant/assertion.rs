@@ -2,9 +2,8 @@
 
 use super::Parser;
 use crate::ast::Expr;
-use crate::parse::directive::text_of;
 use crate::parse::{Const, Res, errors, fold};
-use crate::token::Tok;
+use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Assertion, Kind};
 
 impl Parser<'_> {
@@ -31,13 +30,13 @@ impl Parser<'_> {
         }
         let from = self.pos;
         let condition = self.constant()?;
-        let shown = text_of(&self.tokens[from..self.pos]);
+        let shown = written(&self.tokens[from..self.pos]);
         let message = if self.eat(',') { Some(self.string("a message")?.text) } else { None };
         self.eat(',');
         self.expect(')')?;
         self.semicolon()?;
         let span = condition.span();
-        let finding = errors::assertion(span, shown.trim(), message.as_deref());
+        let finding = errors::assertion(span, &shown, message.as_deref());
         match (&condition, fold(&condition)) {
             (Expr::Rust(id, _), _) if self.scope.constants.kind(*id) == Kind::Int => {
                 self.scope.constants.assert(Assertion::new(*id, finding));
@@ -51,4 +50,19 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// Tokens as text, with spaces where they do not touch.
+fn written(tokens: &[Token]) -> String {
+    let mut out = String::new();
+    for token in tokens {
+        if !token.glued && !out.is_empty() {
+            out.push(' ');
+        }
+        match &token.kind {
+            Tok::Word(text) | Tok::Number(text) | Tok::Str(text) => out.push_str(text),
+            Tok::Punct(c) => out.push(*c),
+        }
+    }
+    out
 }

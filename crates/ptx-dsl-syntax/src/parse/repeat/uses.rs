@@ -18,6 +18,7 @@ use crate::parse::{Const, Parser, fold};
 use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
+use ptx_dsl_isa::isa::sreg::sreg;
 
 /// An argument as it is written, and as tokens of the place around the use. Both are empty if it has the default value.
 #[derive(Debug)]
@@ -41,6 +42,18 @@ pub(super) struct At {
     name: usize,
     /// The `!`.
     bang: usize,
+}
+
+/// Is it more than a register and a constant? A special register is, because most instructions do not take it.
+fn is_computed(tokens: &[Token]) -> bool {
+    let registers = || tokens.iter().filter_map(Token::word).any(|word| word.starts_with('%'));
+    match tokens {
+        [] | [_] => false,
+        [Token { kind: Tok::Word(name), .. }, dot, Token { kind: Tok::Word(member), .. }] if dot.is('.') => {
+            sreg(&format!("{name}.{member}")).is_some()
+        }
+        _ => registers(),
+    }
 }
 
 impl Expander<'_> {
@@ -291,7 +304,11 @@ impl Expander<'_> {
             }
         }
         if !piece.layout {
-            self.open_block(piece, &given, id);
+            self.punctuation('{', id);
+            for (n, (p, written)) in piece.parameters.iter().zip(&mut given).enumerate() {
+                self.compute_argument(p, written, (number, n));
+            }
+            self.declare_arguments(piece, &given, id);
         }
         for ((p, Written { tokens, .. }), span) in piece.parameters.iter().zip(given).zip(spans) {
             let span = span.or_else(|| tokens.first().map(Token::span)).unwrap_or_default();
@@ -343,10 +360,27 @@ impl Expander<'_> {
         }
     }
 
-    /// `{`, and the arguments for the checker: a pair of parentheses for each, with the declaration of its parameter. A `*` stands
-    /// before the name of a range of registers.
-    fn open_block(&mut self, piece: &Piece, given: &[Written], id: u32) {
-        self.punctuation('{', id);
+    /// An expression of registers for a value becomes `let %given1_0: b32 = ...;`, and the register stands for it.
+    fn compute_argument(&mut self, p: &Parameter, written: &mut Written, (number, n): (usize, usize)) {
+        let value = p.kind == Kind::Operand && p.tokens.len() == 3;
+        if !value || !is_computed(&written.tokens) {
+            return;
+        }
+        let Some(first) = written.tokens.first().cloned() else { return };
+        let word = |text: &str| Token { kind: Tok::Word(text.to_owned()), glued: false, ..first };
+        let punct = |c: char| Token { kind: Tok::Punct(c), glued: false, ..first };
+        let register = word(&format!("%given{number}_{n}"));
+        self.out.tokens.extend([word("let"), register.clone(), punct(':')]);
+        self.push_declared(p.tokens.start + 1);
+        self.out.tokens.push(punct('='));
+        self.out.tokens.append(&mut written.tokens);
+        self.out.tokens.push(punct(';'));
+        written.tokens.push(register);
+    }
+
+    /// The arguments for the checker: a pair of parentheses for each, with the declaration of its parameter. A `*` stands before the name of
+    /// a range of registers.
+    fn declare_arguments(&mut self, piece: &Piece, given: &[Written], id: u32) {
         let checked = |p: &Parameter| matches!(p.kind, Kind::Operand | Kind::Registers(..) | Kind::Label);
         let operands = || piece.parameters.iter().zip(given).filter(|(p, _)| checked(p));
         if operands().next().is_none() {

@@ -1,0 +1,8 @@
+ptx! {
+    <sm_90a, ptx 8.0>
+    .visible .entry k() {
+        .reg .b64 %d;
+        mov.b64 %d, descriptor::wgmma(stride: 1024, swizzle: 128);
+        ret;
+    }
+}

@@ -1,0 +1,94 @@
+//! Edits that mend a finding. Each is tried before it is offered: the finding is gone after it, and there is no new error.
+
+use crate::Document;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use std::ops::Range;
+
+/// An edit that mends a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fix {
+    /// What it does, in a few words.
+    pub title: String,
+    /// The bytes that it replaces.
+    pub at: Range<usize>,
+    /// What it writes there.
+    pub text: String,
+    /// The number of the finding that it mends.
+    pub finding: usize,
+}
+
+/// The edits for the findings that touch these bytes.
+pub fn fixes(document: &Document, within: Range<usize>) -> Vec<Fix> {
+    let touches = |d: &Diagnostic| {
+        let at = document.bytes(d.span);
+        at.start <= within.end && within.start <= at.end
+    };
+    let found = document.diagnostics().iter().enumerate().filter(|(_, d)| touches(d));
+    found.flat_map(|(number, d)| candidates(document, number, d)).filter(|fix| mends(document, fix)).collect()
+}
+
+/// The edits that the helps of a finding may mean.
+fn candidates(document: &Document, finding: usize, d: &Diagnostic) -> Vec<Fix> {
+    let at = document.bytes(d.span);
+    let mut found: Vec<Fix> = Vec::new();
+    for help in &d.helps {
+        let pieces: Vec<&str> = help.split('`').collect();
+        for (i, code) in pieces.iter().enumerate().skip(1).step_by(2) {
+            let before = pieces[i - 1].trim_end();
+            let words = |list: &[&str]| list.iter().any(|word| before.ends_with(word));
+            let edits = if words(&["write", "did you mean", "or", ","]) {
+                // the finding is at the word, the help has its dot
+                let dotted = code.starts_with('.') && document.text()[..at.start].ends_with('.');
+                let word = at.start - usize::from(dotted)..at.end;
+                [word, dotted_around(document.text(), &at)].map(|at| (at, (*code).to_owned())).into()
+            } else if words(&["add"]) && code.starts_with('.') {
+                let end = dotted_around(document.text(), &at).end;
+                vec![(end..end, (*code).to_owned())]
+            } else {
+                Vec::new()
+            };
+            found.extend(edits.into_iter().map(|(at, text)| Fix {
+                title: format!("write `{text}`"),
+                at,
+                text,
+                finding,
+            }));
+        }
+        if help.split([',', ';']).any(|clause| matches!(clause.trim(), "remove it" | "or remove it")) {
+            let what = document.at(at.clone());
+            let title = format!("remove `{}`", what.lines().next().unwrap_or(""));
+            let dot = usize::from(document.text()[..at.start].ends_with('.'));
+            found.push(Fix { title, at: at.start - dot..at.end, text: String::new(), finding });
+        }
+    }
+    found.dedup_by(|a, b| (&a.at, &a.text) == (&b.at, &b.text));
+    found
+}
+
+/// The dotted word around bytes: the whole opcode of a qualifier.
+fn dotted_around(text: &str, at: &Range<usize>) -> Range<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '%' | '$');
+    let before = &text[..at.start];
+    let after = &text[at.end..];
+    let start = before.trim_end_matches(is_part).len();
+    let end = at.end + (after.len() - after.trim_start_matches(is_part).len());
+    start..end
+}
+
+/// Is the finding gone after the edit, without a new error?
+fn mends(document: &Document, fix: &Fix) -> bool {
+    let mut text = document.text().to_owned();
+    if text.get(fix.at.clone()).is_none_or(|old| old == fix.text) {
+        return false;
+    }
+    text.replace_range(fix.at.clone(), &fix.text);
+    let after = Document::new(text);
+    let of = &document.diagnostics()[fix.finding];
+    let same = |d: &&Diagnostic| d.code == of.code && d.message == of.message;
+    let errors = |all: &[Diagnostic]| all.iter().filter(|d| d.severity == Severity::Error).count();
+    let count = |all: &[Diagnostic]| all.iter().filter(same).count();
+    let gone = usize::from(of.severity == Severity::Error);
+    count(after.diagnostics()) < count(document.diagnostics())
+        && errors(after.diagnostics()) + gone <= errors(document.diagnostics())
+}

@@ -1,0 +1,137 @@
+//! A text with what the front end makes of it.
+
+use crate::names::Names;
+use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::session::{Input, Session};
+use ptx_dsl_frontend::span::Span;
+use ptx_dsl_frontend::token::{Tok, Token};
+use std::ops::Range;
+
+/// A text of PTX and its analysis.
+pub struct Document {
+    text: String,
+    lexed: Lexed,
+    compiled: Compiled,
+    names: Names,
+    findings: Vec<Finding>,
+}
+
+/// Something that is wrong with the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The code, such as `PTX0207`.
+    pub code: String,
+    /// Whether ptxas or hardware refuses it; otherwise it is a warning.
+    pub is_error: bool,
+    /// One sentence, then the notes and helps, each on a line of its own.
+    pub message: String,
+    /// The bytes that it is about.
+    pub at: Range<usize>,
+    /// Other places, each with a few words.
+    pub related: Vec<Related>,
+}
+
+/// Another place of a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Related {
+    /// The bytes.
+    pub at: Range<usize>,
+    /// What is there.
+    pub text: String,
+}
+
+impl Document {
+    /// Analyses a file of PTX.
+    pub fn new(text: impl Into<String>) -> Document {
+        let text = text.into();
+        let (lexed, found) = lex(&text);
+        let input = Input { tokens: &lexed.tokens, found, own: None, ..Input::default() };
+        let compiled = Session::default().compile(input);
+        let names = Names::new(&lexed, &compiled.ast);
+        let findings = compiled.diagnostics.iter().map(|d| finding(&lexed, text.len(), d)).collect();
+        Document { text, lexed, compiled, names, findings }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The findings, in the order of the text.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The names that the text declares, and where it uses them.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
+        &self.compiled.diagnostics
+    }
+
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.lexed.tokens
+    }
+
+    /// The bytes of a token.
+    pub(crate) fn range(&self, token: &Token) -> Range<usize> {
+        self.bytes(token.span())
+    }
+
+    /// The bytes of a span.
+    pub(crate) fn bytes(&self, span: Span) -> Range<usize> {
+        self.lexed.bytes(span)
+    }
+
+    /// The text of bytes; empty if they are not of this text.
+    pub(crate) fn at(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or("")
+    }
+
+    /// The number of the first token that ends after a byte.
+    pub(crate) fn token_after(&self, byte: usize) -> usize {
+        self.tokens().partition_point(|token| self.range(token).end <= byte)
+    }
+
+    /// The number of the token at a byte, or of the one that ends there, which a cursor behind a word means.
+    pub(crate) fn token_at(&self, byte: usize) -> Option<usize> {
+        let next = self.token_after(byte);
+        let is_name = |token: &&Token| matches!(token.kind, Tok::Word(_) | Tok::Number(_));
+        let inside = self.tokens().get(next).filter(|token| self.range(token).start <= byte);
+        if inside.is_some_and(|token| is_name(&token)) {
+            return Some(next);
+        }
+        let before = next.checked_sub(1)?;
+        let touches = self.tokens().get(before).filter(|token| self.range(token).end == byte);
+        match touches.filter(is_name) {
+            Some(_) => Some(before),
+            None => inside.map(|_| next),
+        }
+    }
+}
+
+fn finding(lexed: &Lexed, len: usize, d: &Diagnostic) -> Finding {
+    let place = |span: Span| {
+        let bytes = lexed.bytes(span);
+        bytes.start.min(len)..bytes.end.min(len)
+    };
+    let notes = d.notes.iter().map(|note| format!("\nnote: {note}"));
+    let helps = d.helps.iter().map(|help| format!("\nhelp: {help}"));
+    Finding {
+        code: d.code.to_string(),
+        is_error: d.severity == Severity::Error,
+        message: notes.chain(helps).fold(d.message.clone(), |all, line| all + &line),
+        at: place(d.span),
+        related: d.labels.iter().map(|(span, text)| Related { at: place(*span), text: text.clone() }).collect(),
+    }
+}

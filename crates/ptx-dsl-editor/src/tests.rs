@@ -1,0 +1,231 @@
+//! The answers on a small kernel, whole and broken. `|` in a text is the cursor.
+
+use crate::*;
+
+const KERNEL: &str = "\
+.version 8.0
+.target sm_90
+.address_size 64
+.global .align 4 .b32 total;
+.visible .entry scale(.param .u64 .ptr .global .align 4 x, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %x, %off;
+    .shared .align 8 .b64 full;
+    ld.param.u64 %x, [x];
+    mov.u32 %r0, %tid.x;
+    ld.param.u32 %r1, [n];
+    setp.ge.u32 %p, %r0, %r1;
+    @%p bra done;
+    mad.wide.u32 %off, %r0, 4, %x;
+    ld.global.u32 %r2, [%off];
+    st.global.u32 [%off], %r2;
+done:
+    ret;
+}
+";
+
+/// The kernel with other text in place of a line, and the cursor in it.
+fn with(line: &str, new: &str) -> (Document, usize) {
+    let text = KERNEL.replace(line, new);
+    assert_ne!(text, KERNEL, "there is no line `{line}`");
+    let at = text.find('|').expect("a cursor");
+    (Document::new(text.replacen('|', "", 1)), at)
+}
+
+/// The place of a text in the kernel, and the kernel.
+fn at(what: &str) -> (Document, usize) {
+    (Document::new(KERNEL), KERNEL.find(what).expect("the text"))
+}
+
+fn texts(document: &Document, byte: usize) -> Vec<String> {
+    completions(document, byte).into_iter().filter(|c| c.fits).map(|c| c.text).collect()
+}
+
+#[test]
+fn a_right_kernel_has_no_findings() {
+    assert_eq!(Document::new(KERNEL).findings(), []);
+}
+
+#[test]
+fn a_finding_has_its_place_and_its_help() {
+    let document = Document::new(KERNEL.replace("ld.global.u32 %r2", "ld.globl.u32 %r2"));
+    let [found] = document.findings() else { panic!("{:?}", document.findings()) };
+    assert!(found.is_error && document.text()[found.at.clone()].contains("globl"), "{found:?}");
+    assert!(found.message.contains("\nhelp: "), "{}", found.message);
+}
+
+#[test]
+fn an_opcode_tells_its_form_and_a_qualifier_its_alternatives() {
+    let (document, byte) = at("mad.wide");
+    let of_opcode = hover(&document, byte + 1).expect("an opcode");
+    assert!(of_opcode.text.contains("mad.") && of_opcode.text.contains("PTX ISA 9.7.1.4"), "{}", of_opcode.text);
+    assert!(of_opcode.text.contains("Host: runs it"), "{}", of_opcode.text);
+    let of_qualifier = hover(&document, byte + 5).expect("a qualifier");
+    assert_eq!(&document.text()[of_qualifier.at], "wide");
+    assert!(of_qualifier.text.contains("`.lo`"), "{}", of_qualifier.text);
+}
+
+#[test]
+fn names_tell_their_declarations() {
+    for (what, part) in [
+        ("%off, %r0, 4", ".reg .b64 %off"),
+        ("%r2, [%off]", ".reg .b32 %r<4>"),
+        ("done;", "label"),
+        ("x];", ".param .u64 .ptr .global x"),
+        ("scale(", ".entry scale("),
+        ("%tid.x", "special register"),
+    ] {
+        let (document, byte) = at(what);
+        let found = hover(&document, byte).unwrap_or_else(|| panic!("nothing is known of `{what}`"));
+        assert!(found.text.contains(part), "{what}: {}", found.text);
+    }
+}
+
+#[test]
+fn uses_and_renames_follow_scopes() {
+    let text = KERNEL.replace("done:\n", "{ .reg .b32 %x; mov.b32 %x, 1; }\ndone:\n");
+    let document = Document::new(text.clone());
+    let outer = text.find("%x, %off").unwrap();
+    let inner = text.find("%x; mov").unwrap();
+    assert_eq!(document.names().uses_of(outer).len(), 3, "declared, loaded, added");
+    assert_eq!(document.names().uses_of(inner).len(), 2);
+    let mut renamed = text.clone();
+    for (range, new) in document.names().rename(inner, "%one").unwrap().into_iter().rev() {
+        renamed.replace_range(range, &new);
+    }
+    assert!(renamed.contains("{ .reg .b32 %one; mov.b32 %one, 1; }") && renamed.contains("[x];"), "{renamed}");
+    assert!(Document::new(renamed).findings().iter().all(|f| !f.is_error));
+    // all registers of a range
+    let (document, byte) = at("%r<4>");
+    let edits = document.names().rename(byte, "%value").unwrap();
+    assert_eq!(edits.len(), 8, "the declaration and seven uses");
+    assert!(document.names().rename(byte, "%r9").is_err() && document.names().rename(byte, "1x").is_err());
+    assert!(document.names().rename(byte, "%off").is_err(), "it is taken");
+}
+
+#[test]
+fn the_next_qualifiers_are_those_of_the_forms() {
+    let (document, byte) = with("    ld.global.u32 %r2, [%off];", "    ld.|");
+    let found = texts(&document, byte);
+    for word in ["global", "relaxed", "acquire", "u32", "v2"] {
+        assert!(found.iter().any(|f| f == word), "`{word}` is missing: {found:?}");
+    }
+    let (document, byte) = with("    ld.global.u32 %r2, [%off];", "    ld.relaxed.|");
+    let found = texts(&document, byte);
+    assert!(found.iter().any(|f| f == "gpu") && found.iter().all(|f| f != "acquire"), "{found:?}");
+    let (document, byte) = with("    ld.global.u32 %r2, [%off];", "    mbarrier.|");
+    let found = texts(&document, byte);
+    assert!(found.iter().any(|f| f == "arrive") && found.iter().any(|f| f == "try_wait"), "{found:?}");
+    let (document, byte) = with("    ld.global.u32 %r2, [%off];", "    mb|");
+    assert!(texts(&document, byte).iter().any(|f| f == "mbarrier.init"));
+}
+
+#[test]
+fn operands_are_registers_of_their_type_and_labels() {
+    let (document, byte) = with("    ld.global.u32 %r2, [%off];", "    ld.global.u32 |");
+    let found = texts(&document, byte);
+    assert!(found.iter().any(|f| f == "%r3") && found.iter().all(|f| f != "%x" && f != "%p"), "{found:?}");
+    let (document, byte) = with("    ld.global.u32 %r2, [%off];", "    bra |;");
+    assert_eq!(texts(&document, byte), ["done"]);
+    let (document, byte) = with("    mov.u32 %r0, %tid.x;", "    mov.u32 %r0, %|;");
+    assert!(texts(&document, byte).iter().any(|f| f == "%ctaid.x"));
+    let (document, byte) = with("    mov.u32 %r0, %tid.x;", "    // ld.|");
+    assert_eq!(texts(&document, byte), [""; 0], "a comment");
+}
+
+#[test]
+fn a_signature_follows_the_commas() {
+    let (document, byte) = with("    mad.wide.u32 %off, %r0, 4, %x;", "    mad.wide.u32 %off, %r0, |;");
+    let found = signature(&document, byte);
+    let first = found.first().expect("a signature");
+    assert_eq!((first.label.as_str(), first.active), ("mad.wide.u32 d, a, b, c", 2));
+}
+
+#[test]
+fn an_outline_has_what_is_declared() {
+    let document = Document::new(KERNEL);
+    let found = outline(&document);
+    let names: Vec<&str> = found.iter().map(|o| o.name.as_str()).collect();
+    assert_eq!(names, ["total", "scale"]);
+    let inside: Vec<&str> = found[1].inside.iter().map(|o| o.name.as_str()).collect();
+    assert_eq!(inside, ["x", "n", "full", "done"]);
+    assert_eq!(folds(&document).len(), 1);
+}
+
+#[test]
+fn words_have_kinds() {
+    let document = Document::new(KERNEL);
+    let all = words(&document);
+    let kind = |text: &str| all.iter().find(|w| &document.text()[w.at.clone()] == text).map(|w| w.kind);
+    assert_eq!(kind("mad"), Some(WordKind::Opcode));
+    assert_eq!(kind("wide"), Some(WordKind::Qualifier));
+    assert_eq!(kind("reg"), Some(WordKind::Directive));
+    assert_eq!(kind("%r2"), Some(WordKind::Name(SymbolKind::Register)));
+    assert_eq!(kind("%tid"), Some(WordKind::SpecialRegister));
+    assert!(all.windows(2).all(|two| two[0].at.end <= two[1].at.start), "words are in order");
+}
+
+#[test]
+fn a_fix_mends_its_finding() {
+    for (line, broken, mended) in [
+        ("ld.global.u32 %r2", "ld.globl.u32 %r2", "ld.global.u32 %r2"),
+        ("@%p bra done;", "@%p bra dome;", "@%p bra done;"),
+        ("setp.ge.u32", "setp.ge.u23", "setp.ge.u32"),
+    ] {
+        let document = Document::new(KERNEL.replace(line, broken));
+        let finding = document.findings().first().unwrap_or_else(|| panic!("`{broken}` has no finding"));
+        let all = fixes(&document, finding.at.clone());
+        let results: Vec<String> = all
+            .iter()
+            .map(|fix| {
+                let mut text = document.text().to_owned();
+                text.replace_range(fix.at.clone(), &fix.text);
+                text
+            })
+            .collect();
+        assert!(results.iter().any(|text| text.contains(mended)), "{broken}: {all:?}");
+    }
+}
+
+/// No text panics, and each answer is about bytes of the text: the kernel with pieces removed, doubled and exchanged.
+#[test]
+fn no_text_panics() {
+    let mut state = 1u64;
+    let mut random = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n.max(1)
+    };
+    for round in 0..120 {
+        let mut text = KERNEL.to_owned();
+        for _ in 0..1 + round % 4 {
+            let from = random(text.len());
+            let to = (from + random(30)).min(text.len());
+            let piece = [";", "{", "}", "\u{e9}", "%r", ".", "/*", "\"", "[", "@", "::"][random(11)];
+            text.replace_range(from..to, piece);
+            if !text.is_char_boundary(random(text.len())) {
+                text.push('\n');
+            }
+        }
+        let document = Document::new(text.clone());
+        let whole =
+            |range: &std::ops::Range<usize>| assert!(text.get(range.clone()).is_some(), "{range:?} in {text:?}");
+        document.findings().iter().for_each(|f| whole(&f.at));
+        words(&document).iter().for_each(|w| whole(&w.at));
+        outline(&document).iter().for_each(|o| whole(&o.all));
+        folds(&document).iter().for_each(|f| whole(&f.at));
+        for _ in 0..8 {
+            let byte = random(text.len());
+            if !text.is_char_boundary(byte) {
+                continue;
+            }
+            if let Some(found) = hover(&document, byte) {
+                whole(&found.at);
+            }
+            completions(&document, byte).iter().for_each(|c| whole(&c.replaces));
+            let _ = signature(&document, byte);
+            document.names().uses_of(byte).iter().for_each(whole);
+        }
+    }
+}

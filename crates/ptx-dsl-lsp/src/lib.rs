@@ -1,0 +1,164 @@
+//! The language server of PTX: answers over the Language Server Protocol what `ptx-dsl-editor` knows of the open files.
+//!
+//! [`serve`] runs it on standard input and output, [`run`] on any connection, for tests. A file is analysed when it is opened and after
+//! each change, so no answer is about an older text.
+
+mod answers;
+mod documents;
+mod legend;
+mod requests;
+
+use lsp_server::{Connection, Message, Notification, Response};
+use lsp_types::notification::Notification as _;
+use lsp_types::notification::{DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, PublishDiagnostics};
+use lsp_types::{
+    CodeActionProviderCapability, CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams, OneOf,
+    PositionEncodingKind, PublishDiagnosticsParams, RenameOptions, SemanticTokensFullOptions, SemanticTokensOptions,
+    ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
+};
+use std::error::Error;
+
+pub use documents::Documents;
+
+/// Formats a file; `None` if it cannot be read as PTX.
+pub type Format = fn(&str) -> Option<String>;
+
+/// Runs the server on standard input and output until the client ends it.
+///
+/// # Errors
+/// The client breaks the protocol, or a stream fails.
+pub fn serve(format: Format) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let (connection, threads) = Connection::stdio();
+    run(&connection, format)?;
+    drop(connection);
+    threads.join()?;
+    Ok(())
+}
+
+/// Runs the server on a connection until the client ends it.
+///
+/// # Errors
+/// The client breaks the protocol, or the connection fails.
+pub fn run(connection: &Connection, format: Format) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let (id, params) = connection.initialize_start()?;
+    let params: InitializeParams = serde_json::from_value(params)?;
+    let encodings = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
+    let is_utf8 = encodings.contains(&PositionEncodingKind::UTF8);
+    let capabilities = serde_json::json!({
+        "capabilities": capabilities(is_utf8),
+        "serverInfo": { "name": "ptx-dsl", "version": env!("CARGO_PKG_VERSION") },
+    });
+    connection.initialize_finish(id, capabilities)?;
+    let mut server = Server { documents: Documents::new(is_utf8), format };
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) => {
+                if connection.handle_shutdown(&request)? {
+                    return Ok(());
+                }
+                let response = requests::answer(&server.documents, server.format, request);
+                connection.sender.send(Message::Response(response))?;
+            }
+            Message::Notification(notification) => {
+                for message in server.notice(notification) {
+                    connection.sender.send(message)?;
+                }
+            }
+            Message::Response(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What the server can do.
+fn capabilities(is_utf8: bool) -> ServerCapabilities {
+    let encoding = if is_utf8 { PositionEncodingKind::UTF8 } else { PositionEncodingKind::UTF16 };
+    ServerCapabilities {
+        position_encoding: Some(encoding),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::INCREMENTAL)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([".", "%", "@", "["].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some([" ", ","].map(str::to_owned).to_vec()),
+            ..SignatureHelpOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: lsp_types::WorkDoneProgressOptions::default(),
+        })),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Simple(true)),
+        semantic_tokens_provider: Some(
+            SemanticTokensOptions {
+                legend: legend::legend(),
+                full: Some(SemanticTokensFullOptions::Bool(true)),
+                ..SemanticTokensOptions::default()
+            }
+            .into(),
+        ),
+        ..ServerCapabilities::default()
+    }
+}
+
+struct Server {
+    documents: Documents,
+    format: Format,
+}
+
+impl Server {
+    /// Takes a notification; returns what to tell the client.
+    fn notice(&mut self, notification: Notification) -> Vec<Message> {
+        let Notification { method, params } = notification;
+        let uri = match method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                let Ok(DidOpenTextDocumentParams { text_document }) = serde_json::from_value(params) else {
+                    return Vec::new();
+                };
+                self.documents.open(text_document.uri.clone(), text_document.text);
+                text_document.uri
+            }
+            DidChangeTextDocument::METHOD => {
+                let Ok(DidChangeTextDocumentParams { text_document, content_changes }) = serde_json::from_value(params)
+                else {
+                    return Vec::new();
+                };
+                self.documents.change(&text_document.uri, content_changes);
+                text_document.uri
+            }
+            DidCloseTextDocument::METHOD => {
+                let Ok(DidCloseTextDocumentParams { text_document }) = serde_json::from_value(params) else {
+                    return Vec::new();
+                };
+                self.documents.close(&text_document.uri);
+                text_document.uri
+            }
+            _ => return Vec::new(),
+        };
+        vec![self.findings(uri)]
+    }
+
+    /// The findings of a file; none if it is closed.
+    fn findings(&self, uri: Uri) -> Message {
+        let diagnostics = self.documents.get(&uri).map_or(Vec::new(), |open| answers::diagnostics(&uri, open));
+        let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
+        Message::Notification(Notification::new(PublishDiagnostics::METHOD.to_owned(), params))
+    }
+}
+
+/// A response with a result, or with an error of the client.
+fn respond<T: serde::Serialize>(id: lsp_server::RequestId, result: Result<T, String>) -> Response {
+    match result {
+        Ok(result) => Response::new_ok(id, result),
+        Err(message) => Response::new_err(id, lsp_server::ErrorCode::RequestFailed as i32, message),
+    }
+}

@@ -1,0 +1,14 @@
+//! `lsp`: the language server, in builds with the feature `lsp`.
+
+/// Serves an editor on standard input and output until it ends.
+#[cfg(feature = "lsp")]
+pub fn run() -> Result<(), String> {
+    let format = |text: &str| crate::layout::layout_text(text, "", ptx_dsl_frontend::lex::lex);
+    ptx_dsl_lsp::serve(format).map_err(|error| format!("the language server ends: {error}"))
+}
+
+/// Says how to get a build with the server.
+#[cfg(not(feature = "lsp"))]
+pub fn run() -> Result<(), String> {
+    Err("this build has no language server; install one with `cargo install ptx-dsl --features lsp`".to_owned())
+}
