@@ -6,6 +6,7 @@ use syn::{Item, UseTree, Visibility};
 
 /// The modules of the facade that users read.
 const ROOMS: &[&str] = &[
+    "agree",
     "argument",
     "build",
     "cuda",

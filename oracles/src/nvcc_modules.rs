@@ -6,6 +6,7 @@ pub(crate) mod program;
 mod table;
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use ptx_dsl_test_support::parallel;
@@ -77,8 +78,18 @@ pub fn run(options: &Options, strict: bool) -> Result<(), String> {
 
 /// The example that puts a kernel into a program of nvcc.
 fn cuda_program(nvcc: &Path) -> Result<(), String> {
-    let arguments = ["run", "--quiet", "-p", "ptx-dsl", "--features", "cli", "--example", "cuda_program"];
-    run_shown(cargo().env("NVCC", nvcc).args(arguments))
+    // With the features of `cargo test --workspace`, so that nothing is built twice.
+    run_shown(cargo().args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--features",
+        "ptx-dsl/cli",
+        "--example",
+        "cuda_program",
+    ]))?;
+    let program = root().join("target/debug/examples/cuda_program").with_extension(std::env::consts::EXE_EXTENSION);
+    run_shown(Command::new(program).env("NVCC", nvcc))
 }
 
 /// The targets to compile a program for. `place`: its place in the list of programs.

@@ -1,5 +1,6 @@
 //! What a program calls: hosts, launches, arguments, buffers, tensor maps, reports.
 
+pub mod agree;
 pub(crate) mod buffer;
 pub mod device;
 pub(crate) mod dump;

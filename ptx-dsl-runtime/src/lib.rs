@@ -24,6 +24,7 @@ pub mod observe;
 
 pub mod api;
 
+pub use api::agree;
 pub use api::buffer::{Buffer, Strided, StridedError};
 pub use api::device::{self, Device};
 pub use api::engine::{Engine, EngineError};

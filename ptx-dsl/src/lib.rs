@@ -122,6 +122,13 @@ pub use ptx_dsl_runtime::{Engine, Numerics};
 pub use ptx_dsl_runtime::{Host, Launch, Report};
 pub use ptx_dsl_runtime::{monitor, trace};
 
+/// The same launches on several devices, compared buffer by buffer.
+///
+/// [docs/guide/gpu.md](https://github.com/ptx-dsl/ptx-dsl/blob/main/docs/guide/gpu.md#one-test-for-all-devices) has an example.
+pub mod agree {
+    pub use ptx_dsl_runtime::agree::{AgreeError, Agreed, Agreement, Bound, Difference, Watched, Writer};
+}
+
 /// Arguments of kernels: shaped views of buffers, and the traits of what a parameter without a Rust type takes.
 ///
 /// [Example](crate#buffers).

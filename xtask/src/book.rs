@@ -112,11 +112,12 @@ mod tests {
     #[test]
     fn pages_written_by_hand_are_short() {
         let is_list = |page: &&Page| page.text.contains("<!-- Written by `cargo xtask docs`");
-        let longer = ["docs/internals/benches.md", "docs/model/checked-host.md", "docs/model/numerics.md"];
+        let longer = ["guide/constants.md", "internals/benches.md", "model/checked-host.md", "model/numerics.md"];
         let pages = Page::all(root()).expect("pages");
-        let long = pages.iter().filter(|page| page.path.starts_with("docs") && !is_list(page)).filter(|page| {
-            page.text.lines().count() > LONGEST && !longer.iter().any(|name| page.path == Path::new(name))
-        });
+        let long = pages
+            .iter()
+            .filter(|page| page.path.starts_with("docs") && !is_list(page))
+            .filter(|page| page.text.lines().count() > LONGEST && !longer.iter().any(|name| page.path.ends_with(name)));
         assert_eq!(long.map(|page| page.path.display().to_string()).collect::<Vec<_>>(), [""; 0]);
     }
 }

@@ -89,25 +89,12 @@ fn test(strict: bool) -> Result<(), String> {
     environment.push(("PTX_DSL_DUMP", dump.display().to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     cargo(&["test", "--workspace", "--features", "ptx-dsl/cli"], &environment)?;
-    // The tests that run kernels once more, on the engine of optimised builds.
-    let engines = "ptx-dsl/cli,ptx-dsl/compiled";
-    cargo(
-        &[
-            "test",
-            "-p",
-            "ptx-dsl-tests",
-            "--test",
-            "suite",
-            "--features",
-            engines,
-            "--",
-            "host::",
-            "seeds::",
-            "tcgen05::",
-            "bugs::",
-        ],
-        &environment,
-    )?;
+    // The tests that run kernels once more, on the engine of optimised builds. Packages and features are those of the first run, so that
+    // cargo only builds what names kernels.
+    let compiled = "ptx-dsl/cli,ptx-dsl/compiled";
+    let kernels = ["host::", "seeds::", "tcgen05::", "bugs::"];
+    let suite = ["test", "--workspace", "--test", "suite", "--features", compiled, "--"];
+    cargo(&[&suite[..], &kernels].concat(), &environment)?;
     // `cargo test` has built them, with the features of the workspace.
     for example in EXAMPLES {
         let program = root().join("target/debug/examples").join(example).with_extension(EXE_EXTENSION);
@@ -120,10 +107,8 @@ fn test(strict: bool) -> Result<(), String> {
     // All of them would take minutes to compile.
     gpu_results::replay(16, Engine::Compiled, false, &[])?;
     let texts = dump.display().to_string();
-    cargo(
-        &["bench", "-p", "ptx-dsl-tests", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts],
-        &environment,
-    )?;
+    let bench = ["bench", "--workspace", "--features", "ptx-dsl/cli", "--quiet", "--profile", "dev", "--bench", "host"];
+    cargo(&[&bench[..], &["--", "--ptx", &texts]].concat(), &environment)?;
     match judge {
         Some(ptxas) => {
             launched_kernels::assemble(&dump)?;

@@ -19,28 +19,24 @@ struct Staged {
     start: u64,
 }
 
-/// The arguments of a launch.
+/// The arguments of a launch that waits for its end.
 pub(crate) struct Arguments<'p, 'x> {
     passed: &'p mut [Passed<'x>],
     staged: Vec<Staged>,
     stream: CUstream,
-    /// The parameters as the kernel reads them.
-    bytes: Vec<u8>,
+    parameters: Option<Parameters>,
 }
 
 impl<'p, 'x> Arguments<'p, 'x> {
     /// Copies memory of the host to the device, and fills the parameters. The context is current.
     pub fn new(params: &[ParamInfo<'_>], passed: &'p mut [Passed<'x>], stream: CUstream) -> Result<Self, GpuError> {
-        let size = params.iter().map(|p| (p.offset + p.size) as usize).max().unwrap_or(0);
-        let mut arguments = Arguments { passed, staged: Vec::new(), stream, bytes: vec![0; size] };
+        let mut arguments = Arguments { passed, staged: Vec::new(), stream, parameters: None };
         let mut addresses = Vec::with_capacity(params.len());
         for index in 0..arguments.passed.len() {
             let address = arguments.memory(index)?;
             addresses.push(address);
         }
-        for (index, p) in params.iter().enumerate() {
-            arguments.fill(index, p, &addresses)?;
-        }
+        arguments.parameters = Some(Parameters::new(params, arguments.passed, &addresses, stream)?);
         Ok(arguments)
     }
 
@@ -59,44 +55,9 @@ impl<'p, 'x> Arguments<'p, 'x> {
         Ok(address + start)
     }
 
-    /// Writes the bytes of a parameter.
-    fn fill(&mut self, index: usize, p: &ParamInfo<'_>, addresses: &[u64]) -> Result<(), GpuError> {
-        let map;
-        let address;
-        let bytes: &[u8] = match &self.passed[index] {
-            Passed::Value(bytes) => bytes,
-            Passed::Buffer(_, offset) => {
-                address = (addresses[index] + offset).to_le_bytes();
-                &address
-            }
-            Passed::TensorMap(fields, _) => {
-                map = tensor_map::encode(fields, addresses[index])?;
-                &map
-            }
-            Passed::TensorMapOf(fields, of) => {
-                let Passed::Buffer(_, offset) = &self.passed[*of] else { return Ok(()) };
-                map = tensor_map::encode(fields, addresses[*of] + offset)?;
-                &map
-            }
-        };
-        let to = &mut self.bytes[p.offset as usize..][..p.size as usize];
-        if bytes.len() <= to.len() {
-            to[..bytes.len()].copy_from_slice(bytes);
-            return Ok(());
-        }
-        // a tensor map after a pointer lies in memory of its own
-        let at = allocate(bytes.len(), self.stream)?;
-        // SAFETY: the allocation has room for these bytes. The copy from pageable memory has read them when it returns.
-        unsafe { result::memcpy_htod_async::<u8>(at, bytes, self.stream) }.of("cuMemcpyHtoDAsync")?;
-        to.copy_from_slice(&at.to_le_bytes());
-        self.staged.push(Staged { address: at, argument: usize::MAX, start: 0 });
-        Ok(())
-    }
-
     /// The address of each parameter on the host, as `cuLaunchKernel` takes them.
     pub fn pointers(&mut self, params: &[ParamInfo<'_>]) -> Vec<*mut c_void> {
-        let first = self.bytes.as_mut_ptr();
-        params.iter().map(|p| first.wrapping_add(p.offset as usize).cast()).collect()
+        self.parameters.as_mut().map(|parameters| parameters.pointers(params)).unwrap_or_default()
     }
 
     /// Copies results back to the host, after the kernel.
@@ -123,8 +84,94 @@ impl Drop for Arguments<'_, '_> {
     }
 }
 
+/// The parameters of a launch as the kernel reads them.
+pub(crate) struct Parameters {
+    bytes: Vec<u8>,
+    /// Device memory for tensor maps that a parameter points to.
+    maps: Vec<u64>,
+    stream: CUstream,
+}
+
+impl Parameters {
+    /// Fills the parameters. `addresses` has the address of the memory of each argument on the device, 0 for those without memory. The
+    /// context is current.
+    pub fn new(
+        params: &[ParamInfo<'_>],
+        passed: &[Passed<'_>],
+        addresses: &[u64],
+        stream: CUstream,
+    ) -> Result<Self, GpuError> {
+        let size = params.iter().map(|p| (p.offset + p.size) as usize).max().unwrap_or(0);
+        let mut parameters = Parameters { bytes: vec![0; size], maps: Vec::new(), stream };
+        for (index, p) in params.iter().enumerate() {
+            parameters.fill(index, p, passed, addresses)?;
+        }
+        Ok(parameters)
+    }
+
+    /// Whether a parameter points to memory that this launch has made for a tensor map.
+    pub fn has_maps_in_memory(&self) -> bool {
+        !self.maps.is_empty()
+    }
+
+    /// Writes the bytes of a parameter.
+    fn fill(
+        &mut self,
+        index: usize,
+        p: &ParamInfo<'_>,
+        passed: &[Passed<'_>],
+        addresses: &[u64],
+    ) -> Result<(), GpuError> {
+        let map;
+        let address;
+        let bytes: &[u8] = match &passed[index] {
+            Passed::Value(bytes) => bytes,
+            Passed::Buffer(_, offset) => {
+                address = (addresses[index] + offset).to_le_bytes();
+                &address
+            }
+            Passed::TensorMap(fields, _) => {
+                map = tensor_map::encode(fields, addresses[index])?;
+                &map
+            }
+            Passed::TensorMapOf(fields, of) => {
+                let Passed::Buffer(_, offset) = &passed[*of] else { return Ok(()) };
+                map = tensor_map::encode(fields, addresses[*of] + offset)?;
+                &map
+            }
+        };
+        let to = &mut self.bytes[p.offset as usize..][..p.size as usize];
+        if bytes.len() <= to.len() {
+            to[..bytes.len()].copy_from_slice(bytes);
+            return Ok(());
+        }
+        // a tensor map after a pointer lies in memory of its own
+        let at = allocate(bytes.len(), self.stream)?;
+        self.maps.push(at);
+        // SAFETY: the allocation has room for these bytes. The copy from pageable memory has read them when it returns.
+        unsafe { result::memcpy_htod_async::<u8>(at, bytes, self.stream) }.of("cuMemcpyHtoDAsync")?;
+        to.copy_from_slice(&at.to_le_bytes());
+        Ok(())
+    }
+
+    /// The address of each parameter on the host, as `cuLaunchKernel` takes them.
+    pub fn pointers(&mut self, params: &[ParamInfo<'_>]) -> Vec<*mut c_void> {
+        let first = self.bytes.as_mut_ptr();
+        params.iter().map(|p| first.wrapping_add(p.offset as usize).cast()).collect()
+    }
+}
+
+impl Drop for Parameters {
+    fn drop(&mut self) {
+        for map in &self.maps {
+            // SAFETY: the memory was allocated on this stream, and the launch that reads it comes before in the stream.
+            let _ = unsafe { result::free_async(*map, self.stream) };
+        }
+    }
+}
+
 /// Device memory, at a multiple of 256, as all allocations of the driver.
-fn allocate(bytes: usize, stream: CUstream) -> Result<u64, GpuError> {
+pub(crate) fn allocate(bytes: usize, stream: CUstream) -> Result<u64, GpuError> {
     // SAFETY: nothing reads the memory before it is written, but the kernel itself.
     unsafe { result::malloc_async(stream, bytes.max(1)) }.of("cuMemAllocAsync")
 }

@@ -88,6 +88,20 @@ pub enum GpuError {
         /// What the driver says about it
         text: String,
     },
+    /// Something was asked for that a capture of launches into a graph does not allow.
+    #[error("while launches are captured into a graph, {what}")]
+    InCapture {
+        /// What cannot be done
+        what: &'static str,
+    },
+    /// A graph was launched while the host reads memory that it may write.
+    #[error("the graph may write memory that the host is reading: drop what `read` has returned first")]
+    MemoryIsRead,
+    /// A launch of a scope may write the tensor of a map that is not lent to the scope.
+    #[error(
+        "a launch that returns at once may write the tensor of this map: lend the map with `scope.lend_map(&mut map)`"
+    )]
+    MapNotLent,
     /// An earlier launch has lost the context.
     #[error("the GPU's context was lost when `{kernel}` failed: start the process again")]
     ContextLost {

@@ -79,6 +79,8 @@ pub struct Properties {
     pub threads_of_multiprocessor: u32,
     /// CTAs that a multiprocessor can run.
     pub ctas_of_multiprocessor: u32,
+    /// Whether the host may access buffers while a kernel runs. Otherwise the launches of a scope wait for their end.
+    pub concurrent_managed: bool,
 }
 
 /// The oldest driver whose functions this crate calls: for CUDA 12.2.
@@ -332,6 +334,7 @@ impl Properties {
             registers_of_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
             threads_of_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
             ctas_of_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?,
+            concurrent_managed: get(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)? != 0,
         })
     }
 }

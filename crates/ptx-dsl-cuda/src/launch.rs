@@ -15,6 +15,7 @@ use ptx_dsl_runtime::kernel_fn::Printed;
 use ptx_dsl_runtime::launch::{self, Arg, LaunchShape, Passed};
 use ptx_dsl_runtime::{Device, Error, KernelInfo, Launch, Report};
 use std::ffi::c_void;
+use std::sync::Arc;
 
 impl Device for Gpu {
     fn launch_code(&self, code: &KernelCode<'_>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
@@ -43,15 +44,7 @@ impl Gpu {
     fn run(&self, code: &KernelCode<'_>, shape: &LaunchShape, passed: &mut [Passed<'_>]) -> Result<Report, GpuError> {
         self.bind()?;
         let info = code.info();
-        let function = self.modules().function(code, self.properties())?;
-        check(&function, shape, self.properties())?;
-        function.allow_dynamic(shape.dynamic_shared)?;
-        if product(shape.cluster) > 8 {
-            function.allow_large_clusters()?;
-        }
-        if info.heap {
-            self.set_heap(shape.malloc_heap)?;
-        }
+        let function = ready(self, code, shape)?;
         let stream = self.stream();
         let time = self.start_and_copy(info, &function, shape, passed);
         // also after an error: what has been started uses the memory of the arguments
@@ -73,7 +66,7 @@ impl Gpu {
         passed: &mut [Passed<'_>],
     ) -> Result<DeviceTime, GpuError> {
         let mut arguments = Arguments::new(info.params, passed, self.stream())?;
-        let mut attributes = attributes(info, shape);
+        let mut attributes = attributes(info, shape, self.properties().capability);
         let mut parameters = arguments.pointers(info.params);
         let time =
             self.start_timed(self.stream(), |stream| start(function, shape, &mut attributes, &mut parameters, stream))?;
@@ -82,8 +75,22 @@ impl Gpu {
     }
 }
 
+/// The function of a kernel, checked for this launch and made ready for it. The context is current.
+pub(crate) fn ready(gpu: &Gpu, code: &KernelCode<'_>, shape: &LaunchShape) -> Result<Arc<Function>, GpuError> {
+    let function = gpu.modules().function(code, gpu.properties())?;
+    check(&function, shape, gpu.properties())?;
+    function.allow_dynamic(shape.dynamic_shared)?;
+    if product(shape.cluster) > 8 {
+        function.allow_large_clusters()?;
+    }
+    if code.info().heap {
+        gpu.set_heap(shape.malloc_heap)?;
+    }
+    Ok(function)
+}
+
 /// Starts a kernel. The context is current.
-fn start(
+pub(crate) fn start(
     function: &Function,
     shape: &LaunchShape,
     attributes: &mut [CUlaunchAttribute],
@@ -111,8 +118,8 @@ fn start(
         .of("cuLaunchKernelEx")
 }
 
-/// The attributes of a launch.
-fn attributes(info: &KernelInfo<'_>, shape: &LaunchShape) -> Vec<CUlaunchAttribute> {
+/// The attributes of a launch on a device of this compute capability.
+pub(crate) fn attributes(info: &KernelInfo<'_>, shape: &LaunchShape, capability: (u32, u32)) -> Vec<CUlaunchAttribute> {
     let mut attributes = Vec::new();
     let mut add = |id, set: &dyn Fn(&mut CUlaunchAttributeValue)| {
         let mut value = CUlaunchAttributeValue { pad: [0; 64] };
@@ -126,7 +133,8 @@ fn attributes(info: &KernelInfo<'_>, shape: &LaunchShape) -> Vec<CUlaunchAttribu
             value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
         });
     }
-    if let Some([x, y, z]) = shape.preferred_cluster {
+    // earlier GPUs have no such attribute: they use the cluster
+    if let Some([x, y, z]) = shape.preferred_cluster.filter(|_| capability >= (10, 0)) {
         add(Id::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, &|value| {
             value.preferredClusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_4 { x, y, z };
         });
@@ -159,7 +167,7 @@ fn check(function: &Function, shape: &LaunchShape, properties: &Properties) -> R
 }
 
 /// The launch in words, for errors.
-fn describe(info: &KernelInfo<'_>, shape: &LaunchShape, passed: &[Passed<'_>]) -> String {
+pub(crate) fn describe(info: &KernelInfo<'_>, shape: &LaunchShape, passed: &[Passed<'_>]) -> String {
     let mut words = format!("grid {:?}, block {:?}", shape.grid, shape.block);
     if product(shape.cluster) > 1 {
         words += &format!(", cluster {:?}", shape.cluster);
@@ -194,7 +202,7 @@ mod tests {
     }
 
     fn ids(launch: Launch) -> Vec<Id> {
-        attributes(&crate::module::EMPTY, &shape(launch)).iter().map(|attribute| attribute.id).collect()
+        attributes(&crate::module::EMPTY, &shape(launch), (10, 0)).iter().map(|attribute| attribute.id).collect()
     }
 
     #[test]
@@ -209,7 +217,7 @@ mod tests {
             [Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, Id::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION];
         assert_eq!(ids(Launch::grid(8).cluster(2).preferred_cluster(4)), preferred);
         let of_kernel = KernelInfo { reqnctapercluster: Some([2, 1, 1]), ..crate::module::EMPTY };
-        assert!(attributes(&of_kernel, &Launch::grid(4).shape(&of_kernel)).is_empty());
+        assert!(attributes(&of_kernel, &Launch::grid(4).shape(&of_kernel), (10, 0)).is_empty());
     }
 
     #[test]

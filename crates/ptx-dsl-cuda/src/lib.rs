@@ -15,9 +15,13 @@ mod explain;
 mod gpu;
 mod launch;
 mod module;
+mod scope;
 mod tensor_map;
 
 pub use checks::supported_ptx;
 pub use error::{GpuError, JitLine};
 pub use gpu::{Gpu, Properties};
 pub use module::{LimitedBy, Prepared};
+#[doc(hidden)]
+pub use scope::Submission;
+pub use scope::{Event, Graph, Lent, LentMap, Part, PartMut, Reading, Scope, Stream};

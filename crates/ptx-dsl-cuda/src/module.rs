@@ -283,7 +283,6 @@ impl Prepared {
 }
 
 /// A kernel with nothing.
-#[cfg(test)]
 pub(crate) const EMPTY: KernelInfo<'static> = KernelInfo {
     name: "none",
     file: "none.rs",

@@ -3,12 +3,14 @@
 mod args;
 pub(crate) mod config;
 mod error;
+mod in_flight;
 mod unoptimised;
 
 pub use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT, Progress};
 pub use args::{Arg, GlobalBytes, IntoBuffer, IntoMap, IntoU64, Passed, by_value, scalar, slice, slice_mut};
 pub use config::{Dim3, Launch, LaunchShape};
 pub use error::{Dimensions, Error, LaunchError};
+pub use in_flight::{AllInFlight, InFlight};
 
 use crate::api::engine::{Engine, EngineError};
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Modules that are loaded at run time, on each host. `checked/` tests what the checked host finds, `interpreter/` how the interpreter
 //! runs what other tests do not reach.
 
+mod agree;
 mod checked;
 mod interpreter;
 mod load;

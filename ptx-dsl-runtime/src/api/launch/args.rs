@@ -110,10 +110,23 @@ impl<'a> Arg<'a> {
     }
 
     /// Bytes of an element, if it is a buffer.
-    pub(super) fn element(&self) -> Option<u32> {
+    pub(crate) fn element(&self) -> Option<u32> {
         match self.kind {
             Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) => Some(self.element),
             Kind::Value(_) | Kind::Multicast(_) => None,
+        }
+    }
+
+    /// The bytes that a launch may have written, and their offset from a multiple of 256 on the device.
+    pub(crate) fn results(&self) -> Option<(Vec<u8>, u64)> {
+        let copied = |bytes: &[u8]| Some((bytes.to_vec(), start(bytes)));
+        match &self.kind {
+            Kind::Buffer(bytes, _) => copied(bytes),
+            Kind::TensorMap(map) => match map.borrow() {
+                Borrowed::Writable(bytes) => copied(&bytes),
+                Borrowed::ReadOnly(_) | Borrowed::Argument(_) | Borrowed::Taken => None,
+            },
+            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) => None,
         }
     }
 

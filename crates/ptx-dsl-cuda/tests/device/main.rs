@@ -8,6 +8,9 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 use std::process::Command;
 
+mod features;
+mod streams;
+
 ptx! {
     <sm_90, ptx 8.0>
     .visible .entry scale(
