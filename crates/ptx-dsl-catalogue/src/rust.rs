@@ -55,6 +55,9 @@ codes! { rust
     DESCRIPTOR 165 "wrong field of a descriptor"
         "`descriptor::wgmma(stride: 1024, swizzle: 128)`, `descriptor::tcgen05(...)` and `descriptor::instruction(kind: f16, ...)` are numbers \
          in constant expressions. Offsets are in bytes, multiples of 16, and a field must have room for them."
+    REGION 166 "malformed region of shared memory"
+        "`.region smem: SHARED { .align 1024 .b8 stages[49152]; .b64 full[4]; }` names parts of a variable that is declared before. Their \
+         sizes are known to the macro, and their alignments are at most that of the variable."
     NOT_CHECKED 170 "not checked"
         "`ptx-dsl check` reads Rust files without rustc. It finds parts in the file itself, in the other files that are given, and in the \
          modules of the crate (`mod name;` from `lib.rs` or `main.rs`). It cannot find those of other crates, or expand `macro_rules!`. \

@@ -25,6 +25,7 @@ mod header;
 mod module;
 pub mod near;
 mod operand;
+mod regions;
 pub mod repeat;
 mod stmt;
 #[cfg(test)]
@@ -95,6 +96,8 @@ struct Parser<'a> {
     with_registers: bool,
     /// There is a statement or an address that `crate::lower` writes as instructions.
     has_forms: bool,
+    /// The variables in shared memory so far, with their alignments.
+    aligns: Vec<(String, u64)>,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
     /// A missing `}` was reported: all open blocks end here silently.
@@ -118,6 +121,7 @@ impl<'a> Parser<'a> {
             in_rust: false,
             with_registers: false,
             has_forms: false,
+            aligns: Vec::new(),
             initialiser: false,
             unwinding: false,
             version_seen: None,

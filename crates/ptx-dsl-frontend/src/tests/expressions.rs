@@ -297,3 +297,36 @@ fn descriptors_are_numbers() {
         assert_eq!(errors(body), [(code, at.to_owned())], "{body}");
     }
 }
+
+#[test]
+fn regions_are_offsets() {
+    let region = ".region tile: SIZE { .b8 first[10]; .b64 full[2], empty[2]; .align 4 .b32 last; }";
+    for (body, wanted) in [
+        ("mbarrier.init.shared::cta.b64 [full + 8], 1;", "mbarrier.init.shared::cta.b64 [bar+24], 1;"),
+        ("mov.u32 %r1, empty; st.shared.u32 [last], SIZE;", "mov.u32 %r1, bar+32; st.shared.u32 [bar+48], 52;"),
+        ("ld.shared.b8 %r1, [first];", "ld.shared.b8 %r1, [bar];"),
+        (
+            "%r1 = full / 16; st.shared.u32 [full + 8 * %r1 + 8], %r1;",
+            "mov.b32 %er0, bar; add.u32 %er1, %er0, 16; shr.u32 %r1, %er1, 4; mov.b32 %er2, bar; \
+             mad.lo.u32 %er3, %r1, 8, %er2; st.shared.u32 [%er3+24], %r1;",
+        ),
+    ] {
+        assert_eq!(printed(&format!("{} {body}", region.replace("tile", "bar"))), wanted, "{body}");
+    }
+    let wait = "<sm_90, ptx 8.0> .extern .shared .align 8 .b8 smem[]; .region smem { .b64 full[2]; }
+        .inline wait(.shared .b64 at) { mbarrier.init.shared::cta.b64 [at + 8], 1; }
+        .visible .entry k() { wait!(full); ret; }";
+    assert!(compiled(wait).ptx.contains("[smem+8], 1;"), "{:?}", compiled(wait).diagnostics);
+    for (body, code, at) in [
+        (".region none { .b8 x[4]; }", 166, "none"),
+        (".region bar { .align 16 .b8 x[4]; }", 166, "16"),
+        (".region bar { .b8 x[R]; }", 156, "R"),
+        (".region bar { .b8 x[-1]; }", 166, "-1"),
+        (".region bar { .b8 x, x; }", 121, "x"),
+        (".region bar { .b8 BM; }", 121, "BM"),
+        (".region tile { .b64 x; }", 166, ".b64"),
+    ] {
+        let found = errors(body);
+        assert!(found.len() == 1 && found[0].1 == at && (found[0].0 == code || code == 121), "{body}: {found:?}");
+    }
+}

@@ -154,7 +154,9 @@ impl Checker {
                     return Err(wrong(errors::another_space(argument, &word.text, &space.text)));
                 }
                 let bytes = var.ty.bytes();
-                if ty != Ty::B8 && bytes != ty.bytes() {
+                // dynamic shared memory holds regions of any type
+                let regions = var.dynamic && bytes == 1;
+                if ty != Ty::B8 && bytes != ty.bytes() && !regions {
                     return Err(wrong(errors::another_size(argument, &word.text, bytes, ty)));
                 }
                 Ok(())

@@ -60,12 +60,10 @@ impl Lowerer<'_> {
 
     fn part_of_address(&mut self, part: &mut Operand, first: bool, global: bool) -> Res<()> {
         match &mut part.kind {
-            OperandKind::Expr(e) if first => {
-                if !is_plain(e) || global && self.is_pointer(e) {
-                    let span = e.span();
-                    let placeholder = Expr::Int { value: 0, unsigned: false, text: None, span };
-                    *e = self.address(std::mem::replace(e, placeholder))?;
-                }
+            OperandKind::Expr(e) if first && (!is_plain(e) || global && self.is_pointer(e)) => {
+                let span = e.span();
+                let placeholder = Expr::Int { value: 0, unsigned: false, text: None, span };
+                *e = self.address(std::mem::replace(e, placeholder))?;
             }
             // coordinates
             OperandKind::Vector(list) => {

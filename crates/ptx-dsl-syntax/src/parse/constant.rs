@@ -5,6 +5,7 @@ mod assertion;
 mod errors;
 mod literal;
 
+use super::regions::Region;
 use super::{Parser, Res, SPACES, fold};
 use crate::ast::{Expr, Function};
 use crate::span::Span;
@@ -23,6 +24,8 @@ pub struct Scope {
     pub constants: Constants,
     /// The last of a name counts.
     names: Vec<Name>,
+    /// Regions of variables, which are named like constants.
+    regions: Vec<Region>,
 }
 
 impl Scope {
@@ -55,7 +58,7 @@ impl Scope {
         match self.value(name)? {
             Value::Known(Const::Int { value, unsigned: true }, _) => i64::try_from(value).ok(),
             Value::Known(Const::Int { value, unsigned: false }, _) => Some(value.cast_signed()),
-            Value::Known(..) | Value::Rust(_) | Value::Broken => None,
+            Value::Known(..) | Value::Rust(_) | Value::Region(_) | Value::Broken => None,
         }
     }
 
@@ -63,7 +66,7 @@ impl Scope {
     pub(super) fn rust(&self, name: &str) -> Option<ConstId> {
         match self.value(name)? {
             Value::Rust(id) => Some(id),
-            Value::Known(..) | Value::Broken => None,
+            Value::Known(..) | Value::Region(_) | Value::Broken => None,
         }
     }
 
@@ -98,7 +101,7 @@ impl Scope {
     pub(super) fn declarations(&self, name: &str) -> Option<Vec<&Declaration>> {
         match self.value(name)? {
             Value::Rust(id) => Some(self.constants.declarations_of(id)),
-            Value::Known(..) | Value::Broken => None,
+            Value::Known(..) | Value::Region(_) | Value::Broken => None,
         }
     }
 
@@ -126,6 +129,8 @@ struct Name {
 enum Value {
     Known(Const, Option<RustType>),
     Rust(ConstId),
+    /// A region of a variable: an index into [`Scope::regions`].
+    Region(usize),
     /// Its declaration was reported.
     Broken,
 }
@@ -160,6 +165,28 @@ impl Parser<'_> {
         if declared.is_err() {
             self.pos = self.pos.max(self.value_end());
         }
+        Ok(())
+    }
+
+    /// Declares a region of a variable.
+    pub(super) fn declare_region(&mut self, name: &crate::ast::Word, region: Region) -> Res<()> {
+        self.scope.regions.push(region);
+        self.declare_named(name, Value::Region(self.scope.regions.len() - 1))
+    }
+
+    /// Declares the constant with the size of regions.
+    pub(super) fn declare_size(&mut self, name: &crate::ast::Word, bytes: u64) -> Res<()> {
+        self.declare_named(name, Value::Known(Const::unsigned(bytes), RustType::from_name("u32")))
+    }
+
+    fn declare_named(&mut self, name: &crate::ast::Word, value: Value) -> Res<()> {
+        if name.text.starts_with(['%', '$']) {
+            return self.fail(errors::bad_name(name.span, &name.text));
+        }
+        if let Some(first) = self.declared_here(&name.text) {
+            return self.fail(super::errors::twice(name.span, &format!("`{}`", name.text), first));
+        }
+        self.scope.names.push(Name { text: name.text.clone(), value, span: Some(name.span) });
         Ok(())
     }
 
@@ -212,7 +239,7 @@ impl Parser<'_> {
             let named = match known {
                 Value::Known(value, ty) => Some(Named::Known(value, ty)),
                 Value::Rust(id) => self.scope.constants.declaration_of(id).map(Named::Rust),
-                Value::Broken => None,
+                Value::Region(_) | Value::Broken => None,
             };
             let Some(named) = named else { return self.fail(errors::no_name_of_rust(value, &other)) };
             others.push((other, named));
@@ -434,6 +461,7 @@ impl Parser<'_> {
             Value::Known(Const::F32(bits), _) => Expr::F32 { bits, text: None, span },
             Value::Known(Const::F64(value), _) => Expr::F64 { bits: value.to_bits(), text: None, span },
             Value::Rust(id) => Expr::Rust(id, span),
+            Value::Region(region) => self.scope.regions[region].address(span),
             Value::Broken => Expr::Int { value: 1, unsigned: false, text: None, span },
         })
     }

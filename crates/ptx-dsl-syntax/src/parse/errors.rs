@@ -581,3 +581,35 @@ pub(super) fn assertion(span: Span, shown: &str, message: Option<&str>) -> Diagn
 pub(super) fn wrong_descriptor(span: Span, message: &str, help: &str) -> Diagnostic {
     helped_error(code::DESCRIPTOR, span, format_args!("{message}"), format_args!("{help}"))
 }
+
+pub(super) fn no_variable_of_regions(span: Span, name: &str) -> Diagnostic {
+    helped_error(
+        code::REGION,
+        span,
+        format_args!("`{name}` is not a variable in shared memory that is declared before"),
+        format_args!("declare it before: `.extern .shared .align 1024 .b8 {name}[];`"),
+    )
+}
+
+pub(super) fn alignment_of_region(span: Span, align: u64, most: u64, base: &str) -> Diagnostic {
+    let message = format_args!("a region cannot be aligned to {align} bytes, because `{base}` is aligned to {most}");
+    helped_error(code::REGION, span, message, format_args!("use powers of two, and align `{base}` as its regions"))
+}
+
+pub(super) fn too_large_region(span: Span, name: &str) -> Diagnostic {
+    helped_error(
+        code::REGION,
+        span,
+        format_args!("`{name}` ends behind 4 GiB"),
+        format_args!("make it or the regions before it smaller"),
+    )
+}
+
+pub(super) fn no_size(span: Span, what: &str) -> Diagnostic {
+    helped_error(
+        code::REGION,
+        span,
+        format_args!("{what} is a number that the macro knows"),
+        format_args!("name a constant that is declared with a number, or a listed const parameter"),
+    )
+}

@@ -33,6 +33,10 @@ impl Parser<'_> {
             module.items.push(Item::Directive(d));
             return Ok(());
         }
+        if self.at_regions() {
+            self.regions();
+            return Ok(());
+        }
         if self.at_assertion() {
             return self.assertion();
         }
@@ -57,6 +61,7 @@ impl Parser<'_> {
                     }
                     _ => {
                         let var = self.variable(linkage, start)?;
+                        self.note_alignment(&var);
                         module.items.push(Item::Var(var));
                         Ok(())
                     }

@@ -75,7 +75,12 @@ impl Parser<'_> {
                 self.report(errors::guarded_block(start.to(self.before())));
             }
             Some(Tok::Punct('.')) => match self.dotted() {
-                Some(_) if self.begins_declaration() => out.push(Stmt::Var(self.variable(Vec::new(), start)?)),
+                Some(_) if self.at_regions() => self.regions(),
+                Some(_) if self.begins_declaration() => {
+                    let var = self.variable(Vec::new(), start)?;
+                    self.note_alignment(&var);
+                    out.push(Stmt::Var(var));
+                }
                 Some(name) if LINKAGE.contains(&name) => {
                     let span = self.there();
                     let d = errors::misplaced_directive(span, name, "inside a function", "at module scope");
