@@ -18,6 +18,7 @@ const ROOMS: &[&str] = &[
     "load",
     "monitor",
     "prelude",
+    "profile",
     "tensor_map",
     "trace",
 ];

@@ -4,4 +4,5 @@ pub(crate) mod checked;
 pub(crate) mod explore;
 pub mod monitor;
 pub(crate) mod probe;
+pub mod profile;
 pub mod trace;

@@ -16,6 +16,7 @@ pages! {
     Parameters: "docs/guide/parameters.md",
     Parts: "docs/guide/parts.md",
     Testing: "docs/guide/testing.md",
+    Profile: "docs/guide/profile.md",
 }
 
 #[cfg(feature = "build")]

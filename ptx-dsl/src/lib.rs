@@ -120,7 +120,7 @@ pub use ptx_dsl_runtime::param::Param;
 pub use ptx_dsl_runtime::{Checked, Error, Fault};
 pub use ptx_dsl_runtime::{Engine, Numerics};
 pub use ptx_dsl_runtime::{Host, Launch, Report};
-pub use ptx_dsl_runtime::{monitor, trace};
+pub use ptx_dsl_runtime::{monitor, profile, trace};
 
 /// The same launches on several devices, compared buffer by buffer.
 ///

@@ -303,6 +303,7 @@ pub(crate) const EMPTY: KernelInfo<'static> = KernelInfo {
     explicit_cluster: false,
     target: "sm_90",
     of_file: false,
+    source: "",
     sites: &[],
     origins: ptx_dsl_runtime::Origins::NONE,
     registers: 0,

@@ -11,7 +11,7 @@ use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, registers, sour
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::image::{self, Action, Guard, Image, NO_SITE, Register, Source};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::isa::effect::{Carry, Tensor};
+use ptx_dsl_isa::isa::effect::{Carry, Control, Tensor};
 use ptx_dsl_isa::qualifier::q;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -79,7 +79,8 @@ impl Writer<'_, '_> {
             results: region.results.map(|(call, callee)| self.call_results(f, call, callee)),
             body: region.instructions().map(|i| self.instruction(f, i)).collect(),
             end: self.end(program, f, &region.end),
-            branch: region.branch.map_or(NO_SITE, |i| self.sites.site(i)),
+            branch: region.last.filter(|i| is_branch(i)).map_or(NO_SITE, |i| self.sites.site(i)),
+            last: region.last.map(|i| self.sites.lines(i)),
         }
     }
 
@@ -137,7 +138,7 @@ impl Writer<'_, '_> {
         }
         let carry_out = i.entry.effects.carry == Carry::Out && i.has(q::cc);
         let action = Action::Opcode { opcode: i.opcode, qualifiers: self.qualifiers(i), carry_out };
-        image::Instr { action, site, guard, sources: given, results }
+        image::Instr { action, site, lines: self.sites.lines(i), guard, sources: given, results }
     }
 
     /// `mov` that copies, packs or unpacks.
@@ -162,7 +163,8 @@ impl Writer<'_, '_> {
         }
         let from = from.unwrap_or(whole / (given.len() as u32).max(1));
         let results = self.results(f, i);
-        image::Instr { action: Action::Move { from, to }, site: NO_SITE, guard, sources: given, results }
+        let (action, lines) = (Action::Move { from, to }, self.sites.lines(i));
+        image::Instr { action, site: NO_SITE, lines, guard, sources: given, results }
     }
 
     fn results(&mut self, f: FuncId, i: &Instr) -> Vec<Option<Register>> {
@@ -209,6 +211,11 @@ impl Writer<'_, '_> {
         }
         self.image
     }
+}
+
+/// Whether an instruction is `bra`.
+fn is_branch(i: &Instr) -> bool {
+    i.entry.effects.control == Control::Branch
 }
 
 /// A region's number in the image.

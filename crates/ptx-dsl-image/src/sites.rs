@@ -2,6 +2,7 @@
 
 use crate::origins::{Collector, Origins};
 use ptx_dsl_isa::hir::{Instr, Module};
+use ptx_dsl_isa::image::Lines;
 use ptx_dsl_isa::span::Span;
 use std::collections::BTreeMap;
 
@@ -51,6 +52,11 @@ impl<'m> Sites<'m> {
     /// Takes the sites and origins out, to keep them.
     pub fn into_parts(self) -> (Vec<Site>, Origins) {
         (self.sites, self.origins.into_all())
+    }
+
+    /// The lines of an instruction, which need not have a site.
+    pub fn lines(&self, i: &Instr) -> Lines {
+        Lines { ptx: self.text.line(i).0, source: (self.line)(i.span).number }
     }
 
     /// The number of the instruction's site.

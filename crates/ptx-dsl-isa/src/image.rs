@@ -14,7 +14,7 @@ use crate::ty::Ty;
 use code::{Code, code};
 
 /// Changes with every change of the format. An image of another version does not decode.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// A register: an index into [`Image::registers`].
 pub type Register = u32;
@@ -85,6 +85,8 @@ code! {
         pub end: End,
         /// The number of the statement `bra` that ends it, or [`NO_SITE`]; for reports.
         pub branch: u32,
+        /// The statement that ends it, if that is not an instruction of a region: a branch, a call, a return.
+        pub last: Option<Lines>,
     }
 }
 
@@ -96,12 +98,25 @@ code! {
         pub action: Action,
         /// Its number among the statements of the kernel, for faults, or [`NO_SITE`].
         pub site: u32,
+        /// Where its statement is.
+        pub lines: Lines,
         /// It takes effect in lanes where this predicate has this value.
         pub guard: Option<Guard>,
         /// Flattened; the condition code last.
         pub sources: Vec<Source>,
         /// Flattened; `None` for `_`. The condition code last.
         pub results: Vec<Option<Register>>,
+    }
+}
+
+code! {
+    /// The lines of a statement, counted from 1; 0 if unknown.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    pub struct Lines {
+        /// In the printed PTX.
+        pub ptx: u32,
+        /// In the source.
+        pub source: u32,
     }
 }
 
@@ -264,6 +279,7 @@ mod tests {
         let load = Instr {
             action: Action::Opcode { opcode: op::ld, qualifiers: 0, carry_out: false },
             site: 300,
+            lines: Lines { ptx: 7, source: 200 },
             guard: Some(Guard { register: 1, holds: false }),
             sources: vec![
                 Source::Address { base: 0, offset: -8 },
@@ -273,8 +289,14 @@ mod tests {
             ],
             results: vec![Some(2), None],
         };
-        let region =
-            |end| Region { name: "start of `k`".into(), results: None, body: vec![load.clone()], end, branch: 0 };
+        let region = |end| Region {
+            name: "start of `k`".into(),
+            results: None,
+            body: vec![load.clone()],
+            end,
+            branch: 0,
+            last: Some(Lines { ptx: 8, source: 0 }),
+        };
         Image {
             registers: vec![64, 1, 32],
             names: vec!["%rd1".into(), "%p".into(), String::new()],

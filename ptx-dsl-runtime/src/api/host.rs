@@ -2,6 +2,7 @@
 
 mod explore;
 mod options;
+mod profile;
 mod trace;
 
 pub use crate::machine::report::Report;

@@ -183,6 +183,9 @@ impl machine::Code for Executable {
         {
             monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
         }
+        if let Some(monitor) = x.monitor.get() {
+            monitor.code(&self.image);
+        }
         x.findings.followed = code.followed.clone();
         let ctas = warps / warps_per_cta.max(1);
         let is_seeded = !x.scheduling.always_first && x.scheduling.steps.is_none();

@@ -50,6 +50,8 @@ pub struct KernelInfo<'k> {
     pub target: &'k str,
     /// The source is a file of PTX, of which sites have the lines.
     pub of_file: bool,
+    /// The text of the source, if the module was loaded at run time; else empty.
+    pub source: &'k str,
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
     /// The places that `.loc` gives them, and those of pieces and their uses.
@@ -120,6 +122,7 @@ impl KernelInfo<'static> {
         explicit_cluster: false,
         target: "sm_90",
         of_file: false,
+        source: "",
         sites: &[],
         origins: Origins::NONE,
         registers: 0,

@@ -255,7 +255,7 @@ mod tests {
 
     fn instr(opcode: Opcode, site: u32, sources: Vec<Source>, results: Vec<Option<Register>>) -> Instr {
         let action = Action::Opcode { opcode, qualifiers: 0, carry_out: false };
-        Instr { action, site, guard: None, sources, results }
+        Instr { action, site, lines: Default::default(), guard: None, sources, results }
     }
 
     fn image(body: Vec<Instr>) -> Image {
@@ -265,7 +265,14 @@ mod tests {
             names: vec![String::new(); 8],
             qualifiers: vec![Qualifiers { written: Vec::new(), types: Vec::new() }],
             variables: vec![variable("a", 0, 64), variable("b", 64, 128)],
-            regions: vec![Region { name: String::new(), results: None, body, end: End::Exit {}, branch: 0 }],
+            regions: vec![Region {
+                name: String::new(),
+                results: None,
+                body,
+                end: End::Exit {},
+                branch: 0,
+                last: None,
+            }],
             ..Image::default()
         }
     }

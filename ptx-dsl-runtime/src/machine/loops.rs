@@ -101,10 +101,24 @@ mod tests {
         ];
         let region = |(n, end): (usize, End)| {
             let (action, site) = (Action::Move { from: 32, to: 32 }, 10 + n as u32);
-            let instr = Instr { action, site, guard: None, sources: Vec::new(), results: Vec::new() };
+            let instr = Instr {
+                action,
+                site,
+                lines: Default::default(),
+                guard: None,
+                sources: Vec::new(),
+                results: Vec::new(),
+            };
             // a branch alone, and a region without numbered statements
             let body = if n == 2 || n == 3 { Vec::new() } else { vec![instr] };
-            Region { name: n.to_string(), results: None, body, end, branch: if n == 2 { 20 } else { NO_SITE } }
+            Region {
+                name: n.to_string(),
+                results: None,
+                body,
+                end,
+                branch: if n == 2 { 20 } else { NO_SITE },
+                last: None,
+            }
         };
         let image = Image { regions: ends.into_iter().enumerate().map(region).collect(), ..Image::default() };
         let all: Vec<_> = (0..8).map(|pc| Loops::around(&image, pc)).collect();

@@ -115,8 +115,15 @@ mod tests {
     fn image(ends: Vec<End>) -> Image {
         let region = |(n, end): (usize, End)| {
             let (action, site) = (Action::Move { from: 32, to: 32 }, 10 + n as u32);
-            let instr = Instr { action, site, guard: None, sources: Vec::new(), results: Vec::new() };
-            Region { name: n.to_string(), results: None, body: vec![instr], end, branch: NO_SITE }
+            let instr = Instr {
+                action,
+                site,
+                lines: Default::default(),
+                guard: None,
+                sources: Vec::new(),
+                results: Vec::new(),
+            };
+            Region { name: n.to_string(), results: None, body: vec![instr], end, branch: NO_SITE, last: None }
         };
         Image { regions: ends.into_iter().enumerate().map(region).collect(), ..Image::default() }
     }

@@ -27,6 +27,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     const_image: &[1, 2, 3, 4],
     target: "sm_90",
     of_file: false,
+    source: "",
     origins: crate::kernel::Origins::NONE,
     sites: &[
         SITE,

@@ -331,7 +331,7 @@ impl Monitor for Checked {
 
 impl Probe for Checked {
     fn needs(&self) -> Needs {
-        Needs { variables: true, barriers: true }
+        Needs { variables: true, barriers: true, regions: false }
     }
 
     fn variables(&mut self, variables: Arc<Variables>) {
@@ -407,7 +407,7 @@ impl Probe for Checked {
         self.box_read(of, who)
     }
 
-    fn writes_rows(&mut self, rows: &[u32], who: Who) {
+    fn writes_rows(&mut self, _: u32, rows: &[u32], who: Who) {
         self.rows_written(rows, who);
     }
 

@@ -16,6 +16,7 @@ use crate::kernel::variables::Variables;
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, Monitor, Order, Who};
 use layout::{SharedBox, SharedMatrix};
+use ptx_dsl_isa::image::Image;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,6 +76,8 @@ pub(crate) struct Needs {
     pub variables: bool,
     /// Whether the probe sees a barrier of all threads of a CTA once, and need not see the end of a cluster of one CTA.
     pub barriers: bool,
+    /// Whether the probe sees each region that runs, and the threads that guards turn off.
+    pub regions: bool,
 }
 
 /// An observer of a launch, as the machine sees it.
@@ -85,6 +88,13 @@ pub(crate) trait Probe: Monitor {
     }
     /// The variables of the kernel, before it begins: for a probe that needs them or wants events.
     fn variables(&mut self, _: Arc<Variables>) {}
+    /// The code of the kernel, before it begins.
+    fn code(&mut self, _: &Arc<Image>) {}
+    /// A region runs with these lanes of neighbouring warps, for a probe that needs regions. One that waits is told of once.
+    fn region(&mut self, _region: usize, _lanes: &[u32]) {}
+    /// The guard of an instruction does not hold in this many threads, for a probe that needs regions. Instructions are numbered in the
+    /// order of the image.
+    fn predicated_off(&mut self, _instruction: u32, _threads: u64) {}
     /// Finds the bytes of a load that nothing has written, or that it does not use, one bit for each byte. The machine calls this after
     /// [`Monitor::memory`] has found such bytes.
     fn unwritten(&mut self, _: &Access) -> u64 {
@@ -137,8 +147,8 @@ pub(crate) trait Probe: Monitor {
     fn reads_box(&mut self, _: &SharedBox, _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// `stmatrix` has written the rows of a matrix to these places of the CTA's shared memory.
-    fn writes_rows(&mut self, _rows: &[u32], _: Who) {}
+    /// `stmatrix` has written the rows of its matrix with this number to these places of the CTA's shared memory.
+    fn writes_rows(&mut self, _matrix: u32, _rows: &[u32], _: Who) {}
     /// An operation reads a matrix in the shared memory of the CTA with this rank.
     fn reads_matrix(&mut self, _: &SharedMatrix, _rank: u32, _: Who) -> Result<(), FaultKind> {
         Ok(())

@@ -29,6 +29,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     global_image: &[0; 64],
     target: "sm_100",
     of_file: false,
+    source: "",
     origins: crate::kernel::Origins::NONE,
     sites: &[Site { text: "probe;", line: 1, rust_line: 0, origin: 0, used_bytes: None }],
     ..KernelInfo::NONE

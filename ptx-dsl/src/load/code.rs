@@ -95,6 +95,7 @@ impl Code {
             registers: info.registers,
             target: &source.hir.target,
             of_file: true,
+            source: &source.text,
             sites: &sites,
             origins: Origins { files: &files, places: &origins.places },
             values: &[],

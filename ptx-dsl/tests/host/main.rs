@@ -6,6 +6,7 @@ mod checked;
 mod interpreter;
 mod load;
 mod multimem;
+mod profile;
 
 use ptx_dsl::Error;
 use ptx_dsl::load::{Kernel, Module};

@@ -140,6 +140,7 @@ pub fn kernel_info(
             registers: #registers,
             target: #target,
             of_file: #of_file,
+            source: "",
             sites: &[#(#sites),*],
             origins: #origins,
             values: #values,

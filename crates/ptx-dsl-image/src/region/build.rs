@@ -109,6 +109,9 @@ impl<'m> Builder<'m, '_> {
     /// Turns the predicate of a control instruction into a branch around it. Returns the region after the instruction.
     fn guarded(&mut self, instr: &'m Instr) -> usize {
         let after = self.region(format!("after `{}`", instr.spelling));
+        if instr.pred.is_some() || instr.entry.host == Host::Control {
+            self.p.regions[self.current].last = Some(instr);
+        }
         if let Some(pred) = &instr.pred {
             let taken = self.region(format!("`{}`", instr.spelling));
             self.end(End::Branch { pred, taken, fall: after }, taken);
@@ -121,7 +124,7 @@ impl<'m> Builder<'m, '_> {
             (Host::Control, Control::Branch) => {
                 let Some(Operand::Label(target)) = instr.operands.first().map(|a| &a.value) else { return };
                 let taken = self.label(module, *target);
-                self.p.regions[self.current].branch = Some(instr);
+                self.p.regions[self.current].last = Some(instr);
                 if let Some(pred) = &instr.pred {
                     let fall = self.region(format!("after `{}`", instr.spelling));
                     self.end(End::Branch { pred, taken, fall }, fall);

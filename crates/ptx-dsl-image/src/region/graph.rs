@@ -17,8 +17,8 @@ pub struct Region<'m> {
     pub body: Vec<Item<'m>>,
     /// The terminator.
     pub end: End<'m>,
-    /// The statement `bra` that is the terminator.
-    pub branch: Option<&'m Instr>,
+    /// The statement that is the terminator, or whose predicate the terminator tests; not one that may block.
+    pub last: Option<&'m Instr>,
 }
 
 /// A part of a region's body.
@@ -45,7 +45,7 @@ pub struct Condition<'m> {
 impl<'m> Region<'m> {
     /// An empty region of a function that ends its threads.
     pub fn new(func: FuncId, name: String) -> Self {
-        Region { func, name, results: None, body: Vec::new(), end: End::Exit, branch: None }
+        Region { func, name, results: None, body: Vec::new(), end: End::Exit, last: None }
     }
 
     /// Moves the region out and leaves an empty one.

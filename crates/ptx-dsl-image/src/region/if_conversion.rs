@@ -98,7 +98,7 @@ impl<'m> Converter<'_, 'm> {
         body.push(Item::EndIf(Rc::new(live)));
         self.p.regions[r].body = body;
         self.p.regions[r].end = End::Goto(join);
-        self.p.regions[r].branch = None;
+        self.p.regions[r].last = None;
         self.predecessors[join] -= 1;
         Some(join)
     }
@@ -117,8 +117,8 @@ impl<'m> Converter<'_, 'm> {
         if self.predecessors[next] != 1 || next == r || region.is_single_block() || region.results.is_some() {
             return false;
         }
-        let (end, branch) = (std::mem::replace(&mut region.end, End::Exit), region.branch);
-        (self.p.regions[r].end, self.p.regions[r].branch) = (end, branch);
+        let (end, last) = (std::mem::replace(&mut region.end, End::Exit), region.last);
+        (self.p.regions[r].end, self.p.regions[r].last) = (end, last);
         self.continuation[r] = Some(next);
         self.weights[r] = self.weights[r].saturating_add(self.weights[next]);
         self.predecessors[next] = 0;

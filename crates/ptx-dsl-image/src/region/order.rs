@@ -37,7 +37,7 @@ fn merge(p: &mut Program) {
             }
             let mut tail = p.regions[t].take();
             p.regions[r].body.append(&mut tail.body);
-            (p.regions[r].end, p.regions[r].branch) = (tail.end, tail.branch);
+            (p.regions[r].end, p.regions[r].last) = (tail.end, tail.last);
             predecessors[t] = 0;
         }
     }
@@ -61,7 +61,7 @@ fn split_long(p: &mut Program) {
             let mut rest = Region::new(region.func, region.name.clone());
             rest.body = region.body.split_off(at);
             rest.end = std::mem::replace(&mut region.end, End::Goto(next));
-            rest.branch = region.branch.take();
+            rest.last = region.last.take();
             p.regions.push(rest);
             last = next;
         }

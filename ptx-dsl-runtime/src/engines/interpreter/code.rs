@@ -165,6 +165,7 @@ impl Code {
             set,
             constants: Constants::default(),
             suspects: suspects.clone(),
+            next: 0,
         };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
         let followed = if variables { watched::followed(image, &decoder.qualifiers) } else { Arc::default() };
@@ -229,10 +230,13 @@ struct Decoder<'i> {
     set: InstructionSet,
     constants: Constants,
     suspects: Option<Arc<Suspects>>,
+    /// The number of the next instruction.
+    next: u32,
 }
 
 impl Decoder<'_> {
     fn region(&mut self, region: &image::Region) -> Region {
+        let body = region.body.iter().map(|i| self.instr(i)).collect();
         let block = if let image::End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
         let used = region.body.iter().flat_map(|i| {
             let bases = i.sources.iter().filter_map(|s| match s {
@@ -243,13 +247,13 @@ impl Decoder<'_> {
             registers(i).into_iter().chain(bases).chain(results).chain(i.guard.map(|g| g.register))
         });
         let registers = KindSet::of(used);
-        let body = region.body.iter().map(|i| self.instr(i)).collect();
         let atomic = region.instructions().filter(|i| is_atomic(i)).count() as u64;
         let work = region.body.len() as u64 + 1 + atomic * ATOMIC;
         Region { end: End::of(&region.end), body, registers, block, work }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block> {
+        let number = self.number();
         let Action::Opcode { opcode, qualifiers, .. } = i.action else { return None };
         let function = match *self.calls.get(&opcode)? {
             Call::Block(function) => BlockFunction::Lanes(function),
@@ -268,7 +272,8 @@ impl Decoder<'_> {
         let q = self.qualifiers[qualifiers as usize];
         let shuffle = shuffle::find(opcode, q, i);
         let waits = Fast::of(opcode, q, i) == Some(Fast::Wait);
-        Some(Block { op: Op::new(i, q, self.suspects.as_deref()), function, barrier, shuffle, waits })
+        let op = Op { number, ..Op::new(i, q, self.suspects.as_deref()) };
+        Some(Block { op, function, barrier, shuffle, waits })
     }
 
     fn instr(&mut self, i: &image::Instr) -> Instr {
@@ -279,7 +284,13 @@ impl Decoder<'_> {
                 (self.run(i, opcode, q, carry_out), q)
             }
         };
-        Instr { op: Op::new(i, q, self.suspects.as_deref()), run }
+        Instr { op: Op { number: self.number(), ..Op::new(i, q, self.suspects.as_deref()) }, run }
+    }
+
+    /// The number of an instruction.
+    fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
     }
 
     fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run {

@@ -179,7 +179,7 @@ mod tests {
     fn instr(guard: Option<Guard>, sources: &[Register], result: Register) -> Instr {
         let action = Action::Opcode { opcode: op::add, qualifiers: 0, carry_out: false };
         let sources = sources.iter().map(|r| Source::Register { register: *r }).collect();
-        Instr { action, site: 0, guard, sources, results: vec![Some(result)] }
+        Instr { action, site: 0, lines: Default::default(), guard, sources, results: vec![Some(result)] }
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
             (vec![instr(None, &[3, 1], 3)], End::Branch { guard, taken: 1, fall: 2 }),
             (vec![instr(None, &[2], 4), instr(None, &[4], 4)], End::Return { address: 5, sites: Vec::new() }),
         ];
-        let region = |(body, end)| Region { name: String::new(), results: None, body, end, branch: 0 };
+        let region = |(body, end)| Region { name: String::new(), results: None, body, end, branch: 0, last: None };
         let image =
             Image { registers: vec![32; 8], regions: regions.into_iter().map(region).collect(), ..Image::default() };
         let live = Liveness::new(&image);

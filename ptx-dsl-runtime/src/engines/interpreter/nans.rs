@@ -78,7 +78,14 @@ mod tests {
 
     fn of(opcode: Opcode, sources: &[Register], result: Register) -> Instr {
         let action = Action::Opcode { opcode, qualifiers: 0, carry_out: false };
-        Instr { action, site: 0, guard: None, sources: read(sources), results: vec![Some(result)] }
+        Instr {
+            action,
+            site: 0,
+            lines: Default::default(),
+            guard: None,
+            sources: read(sources),
+            results: vec![Some(result)],
+        }
     }
 
     fn copy(from: Register, to: Register) -> Instr {
@@ -96,7 +103,7 @@ mod tests {
             copy(5, 6),
             Instr { results: Vec::new(), ..of(op::st, &[7, 6], 0) },
         ];
-        let region = Region { name: String::new(), results: None, body, end: End::Exit {}, branch: 0 };
+        let region = Region { name: String::new(), results: None, body, end: End::Exit {}, branch: 0, last: None };
         let image =
             Image { registers: vec![32, 32, 32, 32, 32, 32, 32, 64], regions: vec![region], ..Image::default() };
         let q = Q::new(&[q::rn], &[Ty::F32]);

@@ -16,6 +16,8 @@ pub(super) type WarpFunction = OnWarp<()>;
 pub(super) struct Op {
     pub q: Q,
     pub site: u32,
+    /// Its number among the instructions of the image.
+    pub number: u32,
     /// The memory order of the instruction, for monitors.
     pub order: Order,
     pub guard: Option<Guard>,
@@ -33,7 +35,7 @@ impl Op {
             _ => Order::default(),
         };
         let watched = suspects.map(|suspects| Watched::new(i, q, suspects));
-        Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
+        Op { q, order, site: i.site, number: 0, guard: i.guard, sources, results: i.results.clone(), watched }
     }
 
     /// The registers that the instruction reads.

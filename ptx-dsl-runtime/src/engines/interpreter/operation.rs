@@ -22,7 +22,11 @@ impl Runner<'_, '_> {
         self.unguarded();
         let Some(guard) = op.guard else { return true };
         if let Scalar::Uniform(v) = self.scalar(guard.register) {
-            return (v & 1 != 0) == guard.holds;
+            let holds = (v & 1 != 0) == guard.holds;
+            if !holds && self.x.monitor.needs().regions {
+                self.x.monitor.predicated_off(op.number, self.active[..self.n].iter().copied());
+            }
+            return holds;
         }
         self.guarded = true;
         let (mut any, mut same) = (false, true);
@@ -34,6 +38,10 @@ impl Runner<'_, '_> {
             self.masks[k] = m;
         }
         (self.all, self.full) = (self.all && same, self.full && same);
+        if !same && self.x.monitor.needs().regions {
+            let off = self.active.iter().zip(&self.masks).take(self.n).map(|(a, m)| a & !m);
+            self.x.monitor.predicated_off(op.number, off);
+        }
         any
     }
 

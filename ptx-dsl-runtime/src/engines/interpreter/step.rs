@@ -136,6 +136,9 @@ impl Step<'_, '_> {
         if !self.begins.is_empty() {
             self.begin_scheduled(pc);
         }
+        if self.r.x.monitor.needs().regions {
+            self.count_region(pc);
+        }
         if self.r.x.monitor.wants().events {
             self.report_region(pc);
         }
@@ -165,6 +168,17 @@ impl Step<'_, '_> {
         let site = ops.map(|op| op.site).find(|site| *site != NO_SITE);
         let warps = (self.r.lo as u32, self.r.active[0], self.r.n as u32);
         self.r.x.report_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
+    }
+
+    /// Tells the monitor which lanes run a region; not once more when a wait is over.
+    #[inline(never)]
+    fn count_region(&mut self, pc: Pc) {
+        let r = &mut self.r;
+        if !r.x.resumed()
+            && let Some(monitor) = r.x.monitor.get()
+        {
+            monitor.region(pc.into(), &r.active[..r.n]);
+        }
     }
 
     /// Runs a region.

@@ -105,11 +105,11 @@ mod tests {
     fn instr(opcode: Opcode, guard: Option<Guard>, sources: &[Register], result: Register) -> Instr {
         let action = Action::Opcode { opcode, qualifiers: 0, carry_out: false };
         let sources = sources.iter().map(|r| Source::Register { register: *r }).collect();
-        Instr { action, site: 0, guard, sources, results: vec![Some(result)] }
+        Instr { action, site: 0, lines: Default::default(), guard, sources, results: vec![Some(result)] }
     }
 
     fn suspects(regions: Vec<(Vec<Instr>, End)>) -> Vec<Register> {
-        let region = |(body, end)| Region { name: String::new(), results: None, body, end, branch: 0 };
+        let region = |(body, end)| Region { name: String::new(), results: None, body, end, branch: 0, last: None };
         let image =
             Image { registers: vec![32; 8], regions: regions.into_iter().map(region).collect(), ..Image::default() };
         let found = Suspects::new(&image);

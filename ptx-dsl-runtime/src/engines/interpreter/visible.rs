@@ -70,8 +70,8 @@ pub(super) fn split(image: &Image) -> (Image, Vec<Begin>) {
                 let name = rest.name.clone();
                 begins.push(rest.body.first().map_or(Begin::Hidden, begin));
                 let end = std::mem::replace(&mut rest.end, End::Goto { to: next });
-                let branch = std::mem::take(&mut rest.branch);
-                let new = Region { name, results: None, body: Vec::new(), end, branch };
+                let (branch, last) = (std::mem::take(&mut rest.branch), rest.last.take());
+                let new = Region { name, results: None, body: Vec::new(), end, branch, last };
                 regions.push(std::mem::replace(&mut rest, new));
             }
             rest.body.push(instr.clone());
@@ -132,12 +132,13 @@ mod tests {
         let instr = |opcode, qualifiers, site| Instr {
             action: Action::Opcode { opcode, qualifiers, carry_out: false },
             site,
+            lines: Default::default(),
             guard: None,
             sources: Vec::new(),
             results: Vec::new(),
         };
         let (weak, strong) = (instr(op::ld, 0, 1), instr(op::st, 1, 2));
-        let region = |body, end| Region { name: "r".into(), results: None, body, end, branch: 0 };
+        let region = |body, end| Region { name: "r".into(), results: None, body, end, branch: 0, last: None };
         let guard = Guard { register: 0, holds: true };
         let image = Image {
             qualifiers: vec![

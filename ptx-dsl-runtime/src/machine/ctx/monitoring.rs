@@ -169,7 +169,7 @@ impl Ctx<'_> {
         let who = self.who(self.mask);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         if written {
-            monitor.writes_rows(rows, who);
+            monitor.writes_rows(matrix, rows, who);
             return Ok(());
         }
         monitor.reads_rows(matrix, rows, who).or_else(|kind| self.found(kind, 8 * matrix))

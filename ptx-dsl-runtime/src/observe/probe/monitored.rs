@@ -39,6 +39,14 @@ impl Monitored {
         self.needs
     }
 
+    /// The guard of an instruction does not hold in these threads.
+    #[inline(never)]
+    pub fn predicated_off(&mut self, instruction: u32, off: impl Iterator<Item = u32>) {
+        if let Some(probe) = self.get() {
+            probe.predicated_off(instruction, off.map(|lanes| u64::from(lanes.count_ones())).sum());
+        }
+    }
+
     /// The probe, if there is one.
     #[inline(always)]
     pub fn get(&mut self) -> Option<&mut dyn Probe> {

@@ -51,6 +51,7 @@ pub fn command() -> Command {
                 ),
         )
         .subcommand(crate::run::arguments::command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
+        .subcommand(crate::run::arguments::profile_command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
         .subcommand(
             Command::new("lsp").about("Serves an editor: the language server of PTX files, on standard input and output"),
         )

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     let matches = arguments::command().get_matches();
     let result = match matches.subcommand() {
         Some(("check", m)) => check::run(m).map(status),
-        Some(("run", m)) => run::run(m),
+        Some(("run" | "profile", m)) => run::run(m),
         Some(("completions", m)) => Ok(completions::completions(m)),
         Some(("man", m)) => completions::man(m).map(|()| 0),
         Some(("doctor", _)) => Ok(doctor::run()),

@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use ptx_dsl::explore::{Explore, Schedule};
 use ptx_dsl::load::{Kernel, Level, Selector};
+use ptx_dsl::profile::Profile;
 use ptx_dsl::trace::Tracer;
 use ptx_dsl::{Checked, Error, Host, Launch, Report};
 use ptx_dsl_frontend::code::{self, Code};
@@ -37,6 +38,13 @@ pub struct Launched {
 
 /// Launches the kernel. The error is about the options.
 pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) -> Result<Launched, String> {
+    // a default value conflicts with nothing
+    let is_profiled = matches.contains_id("profile");
+    let other = ["gpu", "explore", "trace", "timeline"].into_iter().find(|id| matches.contains_id(id));
+    let other = other.or(["checked", "weak"].into_iter().find(|id| matches.get_flag(id)));
+    if let (true, Some(other)) = (is_profiled, other) {
+        return Err(format!("a profile cannot be made with `--{other}`"));
+    }
     if let Some(ordinal) = matches.get_one::<usize>("gpu") {
         return gpu::launch(*ordinal, matches, kernel, values);
     }
@@ -48,6 +56,11 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) ->
         let host = Host::trace();
         let Ran { result, .. } = on(host.clone(), matches, kernel, values)?;
         return Ok(Launched { result, failures: write_timeline(&host, matches) });
+    }
+    if let Some(path) = matches.get_one::<String>("profile") {
+        let host = Host::profile();
+        let Ran { result, .. } = on(host.clone(), matches, kernel, values)?;
+        return Ok(Launched { result, failures: write_profile(&host.profiled(), path, matches) });
     }
     let initial = is_traced.then(|| values.clone());
     let Ran { result, schedule } = if is_exhaustive {
@@ -91,6 +104,17 @@ fn write_timeline(host: &Host<Tracer>, matches: &ArgMatches) -> Vec<String> {
     let html = matches.get_one::<String>("timeline").map(|path| (path, timeline.to_html()));
     let written = json.into_iter().chain(html).map(|(path, text)| write(path, text.as_bytes()));
     written.filter_map(Result::err).collect()
+}
+
+/// Prints a profile, or writes it to a file. Returns what could not be written.
+fn write_profile(profile: &Profile, path: &str, matches: &ArgMatches) -> Vec<String> {
+    let asked = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
+    let text = if asked || path.ends_with(".json") { profile.to_json() } else { profile.listing() };
+    if path == "-" {
+        crate::write_out(&text);
+        return Vec::new();
+    }
+    write(path, text.as_bytes()).err().into_iter().collect()
 }
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {

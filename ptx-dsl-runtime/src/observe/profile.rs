@@ -1,0 +1,216 @@
+//! A monitor that counts what each statement does: instructions, sectors of global memory, wavefronts and bank conflicts of shared memory.
+//!
+//! The counters of memory are those of Nsight Compute on an H200, which are functions of addresses. They are exact for the accesses of the
+//! PTX; ptxas may remove, merge or add some. Nothing here is a time.
+//!
+//! ```
+//! # use ptx_dsl_runtime::{Host, profile::Profiler};
+//! # fn launch(_: &Host<Profiler>) {}
+//! let host = Host::profile();
+//! launch(&host);
+//! let profile = host.profiled();
+//! assert_eq!(profile.total().bank_conflicts, 0);
+//! println!("{}", profile.listing());
+//! # assert!(profile.find("st.shared").is_none());
+//! ```
+
+mod counters;
+mod executions;
+mod json;
+mod listing;
+mod metrics;
+mod model;
+mod requests;
+mod result;
+
+pub use counters::Counters;
+pub use result::{Profile, Statement};
+
+use crate::fault::{At, FaultKind};
+use crate::kernel::KernelInfo;
+use crate::memory::address::Place;
+use crate::observe::monitor::{Access, By, Monitor, Offsets, Wants, Who};
+use crate::observe::probe::{Needs, Pieces, Probe};
+use executions::Executions;
+use ptx_dsl_isa::image::Image;
+use requests::{Kind, Pending, Request, kinds};
+use result::Shape;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Counts a [`Profile`] of a launch.
+#[derive(Debug, Default)]
+pub struct Profiler {
+    /// The destination of the profile when the launch ends.
+    result: Arc<Mutex<Profile>>,
+    shape: Shape,
+    /// The statements that have a number.
+    sites: Vec<At>,
+    image: Option<Arc<Image>>,
+    kinds: Vec<Kind>,
+    executions: Executions,
+    /// The counters of memory, by site.
+    counters: Vec<Counters>,
+    /// The request whose lanes the machine reports one by one.
+    pending: Option<Pending>,
+}
+
+impl Profiler {
+    /// A profiler whose profile goes there when the launch ends.
+    pub(crate) fn to(result: Arc<Mutex<Profile>>) -> Profiler {
+        let mut profiler = Profiler::default();
+        profiler.result = result;
+        profiler
+    }
+
+    /// The profile of the last launch that has ended, empty before the first one.
+    pub(crate) fn result(&self) -> Profile {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn flush(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            self.count(&pending.request(), 1);
+        }
+    }
+
+    /// Counts requests that differ only by a distance that changes nothing.
+    fn count(&mut self, request: &Request<'_>, times: u64) {
+        let kind = self.kinds.get(request.site as usize).copied().unwrap_or_default();
+        if let Some(counters) = self.counters.get_mut(request.site as usize) {
+            request.count(kind, times, counters);
+        }
+    }
+
+    /// Counts what an asynchronous operation reads or writes.
+    fn asynchronous(&mut self, a: &Access) {
+        let Some(counters) = self.counters.get_mut(a.who.site as usize) else { return };
+        let to = match (a.place, a.write) {
+            (Place::Global { .. }, false) => &mut counters.async_global_read_bytes,
+            (Place::Global { .. }, true) => &mut counters.async_global_written_bytes,
+            (Place::Shared { .. }, false) => &mut counters.async_shared_read_bytes,
+            (Place::Shared { .. }, true) => &mut counters.async_shared_written_bytes,
+            _ => return,
+        };
+        *to += u64::from(a.bytes);
+    }
+
+    /// The kind of a statement.
+    fn kind(&self, site: u32) -> Kind {
+        self.kinds.get(site as usize).copied().unwrap_or_default()
+    }
+}
+
+impl Monitor for Profiler {
+    fn wants(&self) -> Wants {
+        Wants { per_thread: false, apart: false, read_only: true, events: false }
+    }
+
+    fn launch(&mut self, kernel: &KernelInfo<'_>) {
+        self.shape = Shape::of(kernel);
+        self.sites = (0..).map_while(|site| kernel.at(site)).collect();
+        self.counters = vec![Counters::default(); self.sites.len()];
+    }
+
+    fn cluster(&mut self, _: u32, ctas: &[[u32; 3]], threads: u32) {
+        self.flush();
+        self.shape.cluster(ctas, threads);
+    }
+
+    fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        if a.by != By::Thread {
+            self.asynchronous(&a);
+            return Ok(());
+        }
+        let kind = self.kind(a.who.site);
+        // an atomic operation is a load, then a store; `ldmatrix` tells of its rows
+        if kind.is_atomic() && a.write || kind.is_of_rows() {
+            return Ok(());
+        }
+        if !self.pending.as_mut().is_some_and(|pending| pending.joins(&a)) {
+            self.flush();
+            self.pending = Pending::new(&a);
+        }
+        Ok(())
+    }
+
+    fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
+        if self.kind(a.who.site).is_of_rows() {
+            return true;
+        }
+        let mut at = [0; 32];
+        for (bit, offset) in offsets.each(a.who.lanes, requests::offset(a.place)) {
+            at[bit.trailing_zeros() as usize] = offset;
+        }
+        self.count(&Request::of(a, &at), 1);
+        true
+    }
+}
+
+impl Probe for Profiler {
+    fn needs(&self) -> Needs {
+        Needs { variables: false, barriers: true, regions: true }
+    }
+
+    fn code(&mut self, image: &Arc<Image>) {
+        self.kinds = kinds(image);
+        self.executions = Executions::new(image);
+        self.image = Some(image.clone());
+    }
+
+    fn region(&mut self, region: usize, lanes: &[u32]) {
+        self.flush();
+        self.executions.region(region, lanes);
+    }
+
+    fn predicated_off(&mut self, instruction: u32, threads: u64) {
+        self.executions.predicated_off(instruction, threads);
+    }
+
+    fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
+        requests::each_warp(a, pieces, |request, times| self.count(request, times));
+        true
+    }
+
+    fn chain(&mut self, a: &Access, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
+        self.warps(a, pieces);
+        for (site, distance) in others {
+            let Some(place) = requests::moved(a.place, *distance) else { continue };
+            self.warps(&Access { place, who: Who { site: *site, ..a.who }, ..*a }, pieces);
+        }
+        true
+    }
+
+    fn writes_rows(&mut self, matrix: u32, rows: &[u32], who: Who) {
+        self.rows(matrix, rows, who);
+    }
+
+    fn reads_rows(&mut self, matrix: u32, rows: &[u32], who: Who) -> Result<(), FaultKind> {
+        self.rows(matrix, rows, who);
+        Ok(())
+    }
+}
+
+impl Profiler {
+    /// A matrix of `ldmatrix` or `stmatrix`. The first one is the request.
+    fn rows(&mut self, matrix: u32, rows: &[u32], who: Who) {
+        if !self.kind(who.site).is_of_rows() {
+            return;
+        }
+        let Some(counters) = self.counters.get_mut(who.site as usize) else { return };
+        let served = model::rows(rows);
+        counters.shared(served, served.units - served.ideal, 1, 16 * rows.len() as u64);
+        if matrix != 0 {
+            counters.shared_requests -= 1;
+        }
+    }
+}
+
+impl Drop for Profiler {
+    /// The launch is over.
+    fn drop(&mut self) {
+        self.flush();
+        let Some(image) = self.image.take() else { return };
+        let profile = Profile::new(&self.shape, &self.sites, &image, &self.executions, &self.counters);
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = profile;
+    }
+}

@@ -1,0 +1,206 @@
+//! Requests: accesses of the lanes of one warp that a statement makes at the same time.
+
+use super::counters::Counters;
+use super::model;
+use crate::memory::address::Place;
+use crate::numerics::lanes::Lanes;
+use crate::observe::monitor::{Access, Who};
+use crate::observe::probe::Pieces;
+use ptx_dsl_isa::image::{Action, Image, NO_SITE};
+use ptx_dsl_isa::isa::effect::{Issue, MemoryOp};
+use ptx_dsl_isa::qualifier::q;
+
+/// What a statement does to memory, as far as that changes how it is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Kind {
+    /// It loads or stores, each lane for itself.
+    #[default]
+    Plain,
+    /// It loads or stores rows of matrices.
+    Rows,
+    /// It is an atomic operation.
+    Atomic {
+        /// It compares and swaps.
+        swaps: bool,
+    },
+}
+
+impl Kind {
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Kind::Atomic { .. })
+    }
+
+    pub fn is_of_rows(self) -> bool {
+        self == Kind::Rows
+    }
+}
+
+/// The kind of each statement that has a number.
+pub(super) fn kinds(image: &Image) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for i in image.regions.iter().flat_map(|region| region.instructions()) {
+        let (Action::Opcode { opcode, qualifiers, .. }, true) = (i.action, i.site != NO_SITE) else { continue };
+        let (Some(entry), Some(set)) = (opcode.entries().next(), image.qualifiers.get(qualifiers as usize)) else {
+            continue;
+        };
+        let effects = entry.instr.effects;
+        let kind = match effects.memory {
+            memory if memory.is_atomic() => Kind::Atomic { swaps: set.written.contains(&q::cas) },
+            MemoryOp::Load | MemoryOp::Store if effects.issue == Issue::FullWarp && set.written.contains(&q::m8n8) => {
+                Kind::Rows
+            }
+            _ => Kind::Plain,
+        };
+        if kinds.len() <= i.site as usize {
+            kinds.resize(i.site as usize + 1, Kind::Plain);
+        }
+        kinds[i.site as usize] = kind;
+    }
+    kinds
+}
+
+/// The offset of a place in its memory.
+pub(super) fn offset(place: Place) -> u64 {
+    match place {
+        Place::Global { offset, .. } | Place::Local { offset } => offset,
+        Place::Const { offset } | Place::Param { offset } => offset,
+        Place::Shared { offset, .. } => offset.into(),
+    }
+}
+
+/// A place this far from another.
+pub(super) fn moved(place: Place, distance: i32) -> Option<Place> {
+    Some(match place {
+        Place::Shared { rank, offset } => Place::Shared { rank, offset: offset.checked_add_signed(distance)? },
+        Place::Global { segment, offset } => {
+            Place::Global { segment, offset: offset.checked_add_signed(distance.into())? }
+        }
+        other => other,
+    })
+}
+
+/// The memory of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    Global(usize),
+    /// Of the own CTA, or of another one.
+    Shared(u32),
+    Local,
+    Other,
+}
+
+fn memory(place: Place) -> Memory {
+    match place {
+        Place::Global { segment, .. } => Memory::Global(segment),
+        Place::Shared { rank, .. } => Memory::Shared(rank),
+        Place::Local { .. } => Memory::Local,
+        Place::Const { .. } | Place::Param { .. } => Memory::Other,
+    }
+}
+
+/// A request.
+pub(super) struct Request<'r> {
+    pub site: u32,
+    memory: Memory,
+    rank: u32,
+    at: &'r Lanes,
+    lanes: u32,
+    bytes: u32,
+    write: bool,
+}
+
+impl<'r> Request<'r> {
+    /// The request of these lanes, which access memory at these offsets.
+    pub fn of(a: &Access, at: &'r Lanes) -> Self {
+        let Who { site, rank, lanes, .. } = a.who;
+        Request { site, memory: memory(a.place), rank, at, lanes, bytes: a.bytes, write: a.write }
+    }
+
+    /// Counts it several times.
+    pub fn count(&self, kind: Kind, times: u64, counters: &mut Counters) {
+        let Request { at, lanes, bytes, .. } = *self;
+        let asked = u64::from(lanes.count_ones()) * u64::from(bytes);
+        match (self.memory, kind) {
+            (Memory::Global(_), Kind::Atomic { .. }) => {
+                counters.global(model::atomic_sectors(at, lanes, bytes), times, asked);
+            }
+            (Memory::Global(_), _) => counters.global(model::sectors(at, lanes, bytes), times, asked),
+            (Memory::Shared(rank), _) if rank != self.rank => counters.remote_bytes += asked * times,
+            (Memory::Shared(_), Kind::Atomic { swaps }) => {
+                let served = model::atomic_wavefronts(at, lanes, swaps);
+                let each = served.ideal.max(1);
+                counters.shared(served, (served.units - served.ideal) / each, times, asked);
+            }
+            (Memory::Shared(_), _) => {
+                let served = model::wavefronts(at, lanes, bytes, self.write);
+                counters.shared(served, served.units - served.ideal, times, asked);
+            }
+            (Memory::Local, _) => {
+                counters.local_requests += u64::from(bytes.div_ceil(4)) * times;
+                counters.local_sectors += model::local_sectors(at, lanes, bytes) * times;
+                counters.local_bytes += asked * times;
+            }
+            (Memory::Other, _) => {}
+        }
+    }
+}
+
+/// A request whose lanes are told of one by one.
+#[derive(Debug)]
+pub(super) struct Pending {
+    first: Access,
+    at: Lanes,
+    last: u32,
+}
+
+impl Pending {
+    /// The request of a first lane. `None` if its thread has no statement.
+    pub fn new(a: &Access) -> Option<Pending> {
+        let last = a.who.lanes.checked_ilog2()?;
+        let mut at = [0; 32];
+        at[last as usize] = offset(a.place);
+        Some(Pending { first: *a, at, last })
+    }
+
+    /// Takes another lane of the request. False if the access belongs to another one.
+    pub fn joins(&mut self, a: &Access) -> bool {
+        let of = |a: &Access| (Who { lanes: 0, ..a.who }, a.write, a.bytes, memory(a.place));
+        let Some(lane) = a.who.lanes.checked_ilog2() else { return true };
+        if lane <= self.last || of(a) != of(&self.first) {
+            return false;
+        }
+        self.at[lane as usize] = offset(a.place);
+        self.last = lane;
+        self.first.who.lanes |= a.who.lanes;
+        true
+    }
+
+    pub fn request(&self) -> Request<'_> {
+        Request::of(&self.first, &self.at)
+    }
+}
+
+/// Bytes after which neither sectors nor banks see a difference.
+const PERIOD: i64 = 128;
+
+/// The requests of neighbouring warps, which access pieces of memory.
+pub(super) fn each_warp(a: &Access, pieces: &Pieces, mut count: impl FnMut(&Request<'_>, u64)) {
+    let Pieces { count: all, lanes, step, distance } = *pieces;
+    let of_warp = 32 / lanes.clamp(1, 32);
+    let warps = all / of_warp;
+    let start = offset(a.place);
+    let mut request = |warp: u32, times: u64| {
+        let at: Lanes = std::array::from_fn(|lane| {
+            let (piece, lane) = (lane as u32 / lanes, lane as u32 % lanes);
+            let piece = i64::from(warp * of_warp + piece) * distance;
+            start.wrapping_add_signed(piece) + u64::from(lane * step)
+        });
+        let first = Access { who: Who { lanes: u32::MAX, ..a.who }, ..*a };
+        count(&Request::of(&first, &at), times);
+    };
+    if i64::from(of_warp) * distance % PERIOD == 0 {
+        request(0, warps.into());
+    } else {
+        (0..warps).for_each(|warp| request(warp, 1));
+    }
+}
