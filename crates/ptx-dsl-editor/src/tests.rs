@@ -229,3 +229,35 @@ fn no_text_panics() {
         }
     }
 }
+
+/// A file of this many lines: kernels of 100 lines each.
+fn large(lines: usize) -> String {
+    let mut text = KERNEL.lines().take(3).map(|line| format!("{line}\n")).collect::<String>();
+    for kernel in 0..lines / 100 {
+        text += &format!(".visible .entry k{kernel}(.param .u64 .ptr .global .align 4 x)\n{{\n");
+        text += ".reg .b32 %r<4>; .reg .b64 %x;\nld.param.u64 %x, [x];\nmov.u32 %r0, %tid.x;\n";
+        text += &"mad.lo.u32 %r1, %r0, 3, 1;\nst.global.u32 [%x], %r1;\n".repeat(46);
+        text += "ret;\n}\n";
+    }
+    text
+}
+
+/// Each question takes time in proportion to the file. `cargo test --release -- --nocapture` prints the times.
+#[test]
+fn large_files_take_time_in_proportion() {
+    let time = |lines: usize| {
+        let text = large(lines);
+        let start = std::time::Instant::now();
+        let document = Document::new(text.clone());
+        let analysed = start.elapsed();
+        let start = std::time::Instant::now();
+        assert!(words(&document).len() > lines * 4 && outline(&document).len() == lines / 100);
+        let byte = text.rfind("%r0, 3").expect("an operand");
+        assert!(hover(&document, byte).is_some() && completions(&document, byte).len() > 4);
+        assert_eq!(document.names().uses_of(byte).len(), 2 + 46 * 3);
+        println!("{lines} lines: {analysed:?} to analyse, {:?} to answer", start.elapsed());
+        (analysed + start.elapsed()).as_secs_f64()
+    };
+    let (small, large) = (time(1000), time(8000));
+    assert!(large < 8.0 * 2.5 * small, "{small} s for 1,000 lines, {large} s for 8,000");
+}

@@ -68,9 +68,14 @@ pub(crate) fn functions(document: &Document) -> impl Iterator<Item = &Function> 
 /// The words of the text, in its order.
 pub fn words(document: &Document) -> Vec<Word> {
     let mut parts: HashMap<u32, WordKind> = HashMap::new();
+    // few opcodes are written often
+    let mut known: HashMap<Vec<&str>, usize> = HashMap::new();
     for instr in instructions(document) {
-        let pieces: Vec<String> = instr.parts.iter().map(|part| part.text.clone()).collect();
-        let (_, opcode) = crate::statement::entries_of_pieces(&pieces);
+        let pieces: Vec<&str> = instr.parts.iter().map(|part| part.text.as_str()).collect();
+        let opcode = *known.entry(pieces).or_insert_with_key(|pieces| {
+            let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+            crate::statement::entries_of_pieces(&pieces).1
+        });
         for (i, part) in instr.parts.iter().enumerate() {
             let kind = if i < opcode.max(1) { WordKind::Opcode } else { WordKind::Qualifier };
             parts.extend((part.span.first..=part.span.last).map(|id| (id, kind)));

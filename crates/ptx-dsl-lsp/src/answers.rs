@@ -21,7 +21,7 @@ fn markdown(value: String) -> MarkupContent {
 
 /// The findings of a file.
 pub fn diagnostics(uri: &Uri, open: &Open) -> Vec<Diagnostic> {
-    let found = open.document.findings().iter();
+    let found = open.document().findings().iter();
     let one = |f: &editor::Finding| Diagnostic {
         range: open.lines(&f.at),
         severity: Some(if f.is_error { DiagnosticSeverity::ERROR } else { DiagnosticSeverity::WARNING }),
@@ -43,7 +43,7 @@ pub fn diagnostics(uri: &Uri, open: &Open) -> Vec<Diagnostic> {
 }
 
 pub fn hover(open: &Open, byte: usize) -> Option<Hover> {
-    let found = editor::hover(&open.document, byte)?;
+    let found = editor::hover(open.document(), byte)?;
     Some(Hover { contents: HoverContents::Markup(markdown(found.text)), range: Some(open.lines(&found.at)) })
 }
 
@@ -65,11 +65,11 @@ pub fn completion(open: &Open, byte: usize) -> CompletionResponse {
         text_edit: Some(CompletionTextEdit::Edit(TextEdit { range: open.lines(&c.replaces), new_text: c.text })),
         ..CompletionItem::default()
     };
-    CompletionResponse::Array(editor::completions(&open.document, byte).into_iter().enumerate().map(one).collect())
+    CompletionResponse::Array(editor::completions(open.document(), byte).into_iter().enumerate().map(one).collect())
 }
 
 pub fn signature(open: &Open, byte: usize) -> Option<SignatureHelp> {
-    let found = editor::signature(&open.document, byte);
+    let found = editor::signature(open.document(), byte);
     let active = found.first()?.active;
     let one = |s: editor::Signature| SignatureInformation {
         label: s.label,
@@ -93,31 +93,31 @@ pub fn signature(open: &Open, byte: usize) -> Option<SignatureHelp> {
 }
 
 pub fn definition(uri: &Uri, open: &Open, byte: usize) -> Option<GotoDefinitionResponse> {
-    let (symbol, _) = open.document.names().at(byte)?;
+    let (symbol, _) = open.document().names().at(byte)?;
     Some(GotoDefinitionResponse::Scalar(Location { uri: uri.clone(), range: open.lines(&symbol.at) }))
 }
 
 pub fn references(uri: &Uri, open: &Open, byte: usize, with_declaration: bool) -> Vec<Location> {
-    let declared = open.document.names().at(byte).map(|(symbol, _)| symbol.at.clone());
-    let uses = open.document.names().uses_of(byte).into_iter();
+    let declared = open.document().names().at(byte).map(|(symbol, _)| symbol.at.clone());
+    let uses = open.document().names().uses_of(byte).into_iter();
     let wanted = uses.filter(|at| with_declaration || Some(at) != declared.as_ref());
     wanted.map(|at| Location { uri: uri.clone(), range: open.lines(&at) }).collect()
 }
 
 pub fn highlights(open: &Open, byte: usize) -> Vec<DocumentHighlight> {
-    let uses = open.document.names().uses_of(byte).into_iter();
+    let uses = open.document().names().uses_of(byte).into_iter();
     uses.map(|at| DocumentHighlight { range: open.lines(&at), kind: None }).collect()
 }
 
 pub fn prepare_rename(open: &Open, byte: usize) -> Option<PrepareRenameResponse> {
-    let (symbol, at) = open.document.names().at(byte)?;
+    let (symbol, at) = open.document().names().at(byte)?;
     // one register of a range has no name of its own
     let is_whole = at.len() == symbol.name.len();
     is_whole.then(|| PrepareRenameResponse::Range(open.lines(&at)))
 }
 
 pub fn rename(uri: &Uri, open: &Open, byte: usize, to: &str) -> Result<WorkspaceEdit, String> {
-    let edits = open.document.names().rename(byte, to)?;
+    let edits = open.document().names().rename(byte, to)?;
     let edits = edits.into_iter().map(|(at, new_text)| TextEdit { range: open.lines(&at), new_text });
     Ok(workspace_edit(uri, edits.collect()))
 }
@@ -151,7 +151,7 @@ pub fn outline(open: &Open) -> DocumentSymbolResponse {
             children: Some(o.inside.into_iter().map(|inner| one(open, inner)).collect()),
         }
     }
-    let all = editor::outline(&open.document).into_iter().map(|o| one(open, o));
+    let all = editor::outline(open.document()).into_iter().map(|o| one(open, o));
     DocumentSymbolResponse::Nested(all.collect())
 }
 
@@ -161,7 +161,7 @@ pub fn symbols(documents: &Documents, query: &str) -> WorkspaceSymbolResponse {
     let mut found = Vec::new();
     for (uri, open) in documents.all() {
         let Ok(uri) = Uri::from_str(uri) else { continue };
-        for o in editor::outline(&open.document) {
+        for o in editor::outline(open.document()) {
             if o.name.to_lowercase().contains(&query) {
                 #[allow(deprecated)]
                 found.push(SymbolInformation {
@@ -185,13 +185,13 @@ pub fn folds(open: &Open) -> Vec<FoldingRange> {
         kind: Some(if fold.is_comment { FoldingRangeKind::Comment } else { FoldingRangeKind::Region }),
         ..FoldingRange::default()
     };
-    editor::folds(&open.document).into_iter().map(one).collect()
+    editor::folds(open.document()).into_iter().map(one).collect()
 }
 
 pub fn semantic_tokens(open: &Open) -> SemanticTokensResult {
     let mut last = lsp_types::Position::default();
     let mut data = Vec::new();
-    for word in editor::words(&open.document) {
+    for word in editor::words(open.document()) {
         let (start, end) = (open.position(word.at.start), open.position(word.at.end));
         // a token of the protocol is on one line
         if start.line != end.line {
@@ -212,7 +212,7 @@ pub fn semantic_tokens(open: &Open) -> SemanticTokensResult {
 }
 
 pub fn formatting(open: &Open, format: Format) -> Option<Vec<TextEdit>> {
-    let text = open.document.text();
+    let text = open.document().text();
     let new_text = format(text)?;
     if new_text == text {
         return Some(Vec::new());
@@ -232,5 +232,5 @@ pub fn actions(uri: &Uri, open: &Open, within: Range<usize>) -> Vec<CodeActionOr
             ..CodeAction::default()
         })
     };
-    editor::fixes(&open.document, within).into_iter().map(one).collect()
+    editor::fixes(open.document(), within).into_iter().map(one).collect()
 }

@@ -3,6 +3,7 @@
 use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
 use lsp_types::{Position, Range as Lines, TextDocumentContentChangeEvent, Uri};
 use ptx_dsl_editor::Document;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -12,10 +13,10 @@ pub struct Documents {
     open: HashMap<String, Open>,
 }
 
-/// An open file.
+/// An open file. Its analysis is made when something asks for it, so that keys typed quickly wait for none.
 pub struct Open {
-    /// The text and its analysis.
-    pub document: Document,
+    text: String,
+    document: OnceCell<Document>,
     lines: LineIndex,
     is_utf8: bool,
 }
@@ -35,7 +36,7 @@ impl Documents {
     /// Parts of a file have changed, one after the other. Changes of a file that is not open are no changes.
     pub fn change(&mut self, uri: &Uri, changes: Vec<TextDocumentContentChangeEvent>) {
         let Some(open) = self.open.get(uri.as_str()) else { return };
-        let mut text = open.document.text().to_owned();
+        let mut text = open.text.clone();
         let mut lines = open.lines.clone();
         for change in changes {
             match change.range {
@@ -69,23 +70,28 @@ impl Documents {
 impl Open {
     fn new(text: String, is_utf8: bool) -> Open {
         let lines = LineIndex::new(&text);
-        Open { document: Document::new(text), lines, is_utf8 }
+        Open { text, document: OnceCell::new(), lines, is_utf8 }
+    }
+
+    /// The text and its analysis.
+    pub fn document(&self) -> &Document {
+        self.document.get_or_init(|| Document::new(self.text.clone()))
     }
 
     /// The byte at a position. One after the end of its line is the end of the line.
     pub fn byte(&self, position: Position) -> usize {
-        byte(&self.lines, self.document.text(), self.is_utf8, position)
+        byte(&self.lines, &self.text, self.is_utf8, position)
     }
 
     /// The bytes between two positions.
     pub fn bytes(&self, range: Lines) -> Range<usize> {
-        bytes(&self.lines, self.document.text(), self.is_utf8, range)
+        bytes(&self.lines, &self.text, self.is_utf8, range)
     }
 
     /// The position of a byte.
     pub fn position(&self, byte: usize) -> Position {
-        let mut byte = byte.min(self.document.text().len());
-        while !self.document.text().is_char_boundary(byte) {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
             byte -= 1;
         }
         let at = self.lines.line_col(TextSize::new(byte as u32));

@@ -1,13 +1,14 @@
 //! The language server of PTX: answers over the Language Server Protocol what `ptx-dsl-editor` knows of the open files.
 //!
-//! [`serve`] runs it on standard input and output, [`run`] on any connection, for tests. A file is analysed when it is opened and after
-//! each change, so no answer is about an older text.
+//! [`serve`] runs it on standard input and output, [`run`] on any connection, for tests. Each answer is about the text as it is then. The
+//! findings of a file are told when the client pauses.
 
 mod answers;
 mod documents;
 mod legend;
 mod requests;
 
+use crossbeam_channel::RecvTimeoutError;
 use lsp_server::{Connection, Message, Notification, Response};
 use lsp_types::notification::Notification as _;
 use lsp_types::notification::{DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, PublishDiagnostics};
@@ -18,8 +19,12 @@ use lsp_types::{
     ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
 };
 use std::error::Error;
+use std::time::Duration;
 
 pub use documents::Documents;
+
+/// The client has paused if it says nothing for so long.
+const PAUSE: Duration = Duration::from_millis(15);
 
 /// Formats a file; `None` if it cannot be read as PTX.
 pub type Format = fn(&str) -> Option<String>;
@@ -50,8 +55,22 @@ pub fn run(connection: &Connection, format: Format) -> Result<(), Box<dyn Error 
         "serverInfo": { "name": "ptx-dsl", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, capabilities)?;
-    let mut server = Server { documents: Documents::new(is_utf8), format };
-    for message in &connection.receiver {
+    let mut server = Server { documents: Documents::new(is_utf8), format, changed: Vec::new() };
+    loop {
+        let message = match server.changed.is_empty() {
+            true => connection.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => connection.receiver.recv_timeout(PAUSE),
+        };
+        let message = match message {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => {
+                for uri in std::mem::take(&mut server.changed) {
+                    connection.sender.send(server.findings(uri))?;
+                }
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        };
         match message {
             Message::Request(request) => {
                 if connection.handle_shutdown(&request)? {
@@ -60,15 +79,10 @@ pub fn run(connection: &Connection, format: Format) -> Result<(), Box<dyn Error 
                 let response = requests::answer(&server.documents, server.format, request);
                 connection.sender.send(Message::Response(response))?;
             }
-            Message::Notification(notification) => {
-                for message in server.notice(notification) {
-                    connection.sender.send(message)?;
-                }
-            }
+            Message::Notification(notification) => server.notice(notification),
             Message::Response(_) => {}
         }
     }
-    Ok(())
 }
 
 /// What the server can do.
@@ -113,16 +127,18 @@ fn capabilities(is_utf8: bool) -> ServerCapabilities {
 struct Server {
     documents: Documents,
     format: Format,
+    /// The files whose findings the client does not know yet.
+    changed: Vec<Uri>,
 }
 
 impl Server {
-    /// Takes a notification; returns what to tell the client.
-    fn notice(&mut self, notification: Notification) -> Vec<Message> {
+    /// Takes a notification.
+    fn notice(&mut self, notification: Notification) {
         let Notification { method, params } = notification;
         let uri = match method.as_str() {
             DidOpenTextDocument::METHOD => {
                 let Ok(DidOpenTextDocumentParams { text_document }) = serde_json::from_value(params) else {
-                    return Vec::new();
+                    return;
                 };
                 self.documents.open(text_document.uri.clone(), text_document.text);
                 text_document.uri
@@ -130,21 +146,23 @@ impl Server {
             DidChangeTextDocument::METHOD => {
                 let Ok(DidChangeTextDocumentParams { text_document, content_changes }) = serde_json::from_value(params)
                 else {
-                    return Vec::new();
+                    return;
                 };
                 self.documents.change(&text_document.uri, content_changes);
                 text_document.uri
             }
             DidCloseTextDocument::METHOD => {
                 let Ok(DidCloseTextDocumentParams { text_document }) = serde_json::from_value(params) else {
-                    return Vec::new();
+                    return;
                 };
                 self.documents.close(&text_document.uri);
                 text_document.uri
             }
-            _ => return Vec::new(),
+            _ => return,
         };
-        vec![self.findings(uri)]
+        if !self.changed.contains(&uri) {
+            self.changed.push(uri);
+        }
     }
 
     /// The findings of a file; none if it is closed.
