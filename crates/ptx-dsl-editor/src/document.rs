@@ -3,8 +3,10 @@
 use crate::names::Names;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
-use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
+use ptx_dsl_frontend::parse::repeat::{expand, repeats};
 use ptx_dsl_frontend::session::{Input, Session};
+use ptx_dsl_frontend::source::closure;
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
 use std::ops::Range;
@@ -51,6 +53,40 @@ impl Document {
         let (lexed, found) = lex(&text);
         let input = Input { tokens: &lexed.tokens, found, own: None, ..Input::default() };
         let compiled = Session::default().compile(input);
+        Document::of(text, lexed, compiled)
+    }
+
+    /// Analyses the body of a `ptx!` in a file of Rust: these bytes of the text, without their braces. All places are bytes of the file.
+    pub fn in_rust(text: impl Into<String>, body: Range<usize>) -> Document {
+        let text = text.into();
+        let (mut lexed, mut found) = lex_rust(text.get(body.clone()).unwrap_or(""));
+        for range in &mut lexed.ranges {
+            *range = range.start + body.start..range.end + body.start;
+        }
+        let is_closure = closure::bar(&lexed.tokens).is_some();
+        let mut tokens = lexed.tokens.clone();
+        if is_closure {
+            match closure::as_module(&tokens, "kernel") {
+                Ok((module, mut wrong)) => {
+                    tokens = module;
+                    found.append(&mut wrong);
+                }
+                Err(mut wrong) => found.append(&mut wrong),
+            }
+        }
+        let expanded = repeats(&tokens).then(|| expand(&tokens, lexed.ranges.len() as u32));
+        let input = Input {
+            tokens: expanded.as_ref().map_or(&tokens, |expanded| &expanded.tokens),
+            expanded: expanded.as_ref(),
+            is_closure,
+            found,
+            ..Input::default()
+        };
+        let compiled = Session { in_rust: true, ..Session::default() }.compile(input);
+        Document::of(text, lexed, compiled)
+    }
+
+    fn of(text: String, lexed: Lexed, compiled: Compiled) -> Document {
         let names = Names::new(&lexed, &compiled.ast);
         let findings = compiled.diagnostics.iter().map(|d| finding(&lexed, text.len(), d)).collect();
         Document { text, lexed, compiled, names, findings }

@@ -194,6 +194,11 @@ struct Collector<'t> {
 impl Collector<'_> {
     fn declare(&mut self, name: &Word, kind: SymbolKind, scope: &Range<usize>, of: (String, &str, Option<u64>)) {
         let (declaration, ty, registers) = of;
+        let at = self.lexed.bytes(name.span);
+        // a repetition has made the name
+        if at.is_empty() {
+            return;
+        }
         let number = self.names.symbols.len();
         self.names.by_name.entry(name.text.clone()).or_default().push(number);
         self.names.symbols.push(Symbol {
@@ -201,7 +206,7 @@ impl Collector<'_> {
             kind,
             declaration,
             ty: ty.to_owned(),
-            at: self.lexed.bytes(name.span),
+            at,
             scope: scope.clone(),
             registers,
         });

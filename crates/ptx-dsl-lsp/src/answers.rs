@@ -21,6 +21,10 @@ fn markdown(value: String) -> MarkupContent {
 
 /// The findings of a file.
 pub fn diagnostics(uri: &Uri, open: &Open) -> Vec<Diagnostic> {
+    // the compiler shows those of Rust
+    if !open.is_ptx() {
+        return Vec::new();
+    }
     let found = open.document().findings().iter();
     let one = |f: &editor::Finding| Diagnostic {
         range: open.lines(&f.at),
@@ -43,7 +47,7 @@ pub fn diagnostics(uri: &Uri, open: &Open) -> Vec<Diagnostic> {
 }
 
 pub fn hover(open: &Open, byte: usize) -> Option<Hover> {
-    let found = editor::hover(open.document(), byte)?;
+    let found = editor::hover(open.document_at(byte)?, byte)?;
     Some(Hover { contents: HoverContents::Markup(markdown(found.text)), range: Some(open.lines(&found.at)) })
 }
 
@@ -65,11 +69,12 @@ pub fn completion(open: &Open, byte: usize) -> CompletionResponse {
         text_edit: Some(CompletionTextEdit::Edit(TextEdit { range: open.lines(&c.replaces), new_text: c.text })),
         ..CompletionItem::default()
     };
-    CompletionResponse::Array(editor::completions(open.document(), byte).into_iter().enumerate().map(one).collect())
+    let found = open.document_at(byte).map_or(Vec::new(), |document| editor::completions(document, byte));
+    CompletionResponse::Array(found.into_iter().enumerate().map(one).collect())
 }
 
 pub fn signature(open: &Open, byte: usize) -> Option<SignatureHelp> {
-    let found = editor::signature(open.document(), byte);
+    let found = editor::signature(open.document_at(byte)?, byte);
     let active = found.first()?.active;
     let one = |s: editor::Signature| SignatureInformation {
         label: s.label,
@@ -93,31 +98,32 @@ pub fn signature(open: &Open, byte: usize) -> Option<SignatureHelp> {
 }
 
 pub fn definition(uri: &Uri, open: &Open, byte: usize) -> Option<GotoDefinitionResponse> {
-    let (symbol, _) = open.document().names().at(byte)?;
+    let (symbol, _) = open.document_at(byte)?.names().at(byte)?;
     Some(GotoDefinitionResponse::Scalar(Location { uri: uri.clone(), range: open.lines(&symbol.at) }))
 }
 
 pub fn references(uri: &Uri, open: &Open, byte: usize, with_declaration: bool) -> Vec<Location> {
-    let declared = open.document().names().at(byte).map(|(symbol, _)| symbol.at.clone());
-    let uses = open.document().names().uses_of(byte).into_iter();
+    let Some(document) = open.document_at(byte) else { return Vec::new() };
+    let declared = document.names().at(byte).map(|(symbol, _)| symbol.at.clone());
+    let uses = document.names().uses_of(byte).into_iter();
     let wanted = uses.filter(|at| with_declaration || Some(at) != declared.as_ref());
     wanted.map(|at| Location { uri: uri.clone(), range: open.lines(&at) }).collect()
 }
 
 pub fn highlights(open: &Open, byte: usize) -> Vec<DocumentHighlight> {
-    let uses = open.document().names().uses_of(byte).into_iter();
+    let uses = open.document_at(byte).map_or(Vec::new(), |document| document.names().uses_of(byte)).into_iter();
     uses.map(|at| DocumentHighlight { range: open.lines(&at), kind: None }).collect()
 }
 
 pub fn prepare_rename(open: &Open, byte: usize) -> Option<PrepareRenameResponse> {
-    let (symbol, at) = open.document().names().at(byte)?;
+    let (symbol, at) = open.document_at(byte)?.names().at(byte)?;
     // one register of a range has no name of its own
     let is_whole = at.len() == symbol.name.len();
     is_whole.then(|| PrepareRenameResponse::Range(open.lines(&at)))
 }
 
 pub fn rename(uri: &Uri, open: &Open, byte: usize, to: &str) -> Result<WorkspaceEdit, String> {
-    let edits = open.document().names().rename(byte, to)?;
+    let edits = open.document_at(byte).ok_or("no PTX is here")?.names().rename(byte, to)?;
     let edits = edits.into_iter().map(|(at, new_text)| TextEdit { range: open.lines(&at), new_text });
     Ok(workspace_edit(uri, edits.collect()))
 }
@@ -159,7 +165,7 @@ pub fn outline(open: &Open) -> DocumentSymbolResponse {
 pub fn symbols(documents: &Documents, query: &str) -> WorkspaceSymbolResponse {
     let query = query.to_lowercase();
     let mut found = Vec::new();
-    for (uri, open) in documents.all() {
+    for (uri, open) in documents.all().filter(|(_, open)| open.is_ptx()) {
         let Ok(uri) = Uri::from_str(uri) else { continue };
         for o in editor::outline(open.document()) {
             if o.name.to_lowercase().contains(&query) {

@@ -7,9 +7,13 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// Finds the bodies of `ptx!` in a file of Rust.
+pub type Bodies = fn(&str) -> Vec<Range<usize>>;
+
 /// The open files, by address.
 pub struct Documents {
     is_utf8: bool,
+    bodies: Bodies,
     open: HashMap<String, Open>,
 }
 
@@ -17,19 +21,22 @@ pub struct Documents {
 pub struct Open {
     text: String,
     document: OnceCell<Document>,
+    /// The bodies of `ptx!`, if it is a file of Rust.
+    bodies: Option<Vec<(Range<usize>, OnceCell<Document>)>>,
     lines: LineIndex,
     is_utf8: bool,
 }
 
 impl Documents {
     /// None yet. `is_utf8`: columns count bytes, else units of UTF-16.
-    pub fn new(is_utf8: bool) -> Documents {
-        Documents { is_utf8, open: HashMap::new() }
+    pub fn new(is_utf8: bool, bodies: Bodies) -> Documents {
+        Documents { is_utf8, bodies, open: HashMap::new() }
     }
 
     /// A file is open with this text.
     pub fn open(&mut self, uri: Uri, text: String) {
-        let open = Open::new(text, self.is_utf8);
+        let bodies = uri.as_str().ends_with(".rs").then(|| (self.bodies)(&text));
+        let open = Open::new(text, bodies, self.is_utf8);
         self.open.insert(uri.as_str().to_owned(), open);
     }
 
@@ -68,14 +75,27 @@ impl Documents {
 }
 
 impl Open {
-    fn new(text: String, is_utf8: bool) -> Open {
+    fn new(text: String, bodies: Option<Vec<Range<usize>>>, is_utf8: bool) -> Open {
         let lines = LineIndex::new(&text);
-        Open { text, document: OnceCell::new(), lines, is_utf8 }
+        let bodies = bodies.map(|bodies| bodies.into_iter().map(|body| (body, OnceCell::new())).collect());
+        Open { text, document: OnceCell::new(), bodies, lines, is_utf8 }
     }
 
-    /// The text and its analysis.
+    /// Is it a file of PTX? Of a file of Rust the server only knows the bodies of `ptx!`.
+    pub fn is_ptx(&self) -> bool {
+        self.bodies.is_none()
+    }
+
+    /// The analysis of a file of PTX.
     pub fn document(&self) -> &Document {
         self.document.get_or_init(|| Document::new(self.text.clone()))
+    }
+
+    /// The analysis of what is at a byte: the file, or the body of a `ptx!`. `None` in other Rust.
+    pub fn document_at(&self, byte: usize) -> Option<&Document> {
+        let Some(bodies) = &self.bodies else { return Some(self.document()) };
+        let (body, document) = bodies.iter().find(|(body, _)| body.start <= byte && byte <= body.end)?;
+        Some(document.get_or_init(|| Document::in_rust(self.text.clone(), body.clone())))
     }
 
     /// The byte at a position. One after the end of its line is the end of the line.
@@ -143,7 +163,7 @@ mod tests {
     fn positions_go_there_and_back() {
         let text = "a\u{1f600}b\u{e9};\n\nx\u{e9}\u{1f600}\u{1f600};y\n";
         for is_utf8 in [false, true] {
-            let open = Open::new(text.to_owned(), is_utf8);
+            let open = Open::new(text.to_owned(), None, is_utf8);
             for byte in (0..=text.len()).filter(|byte| text.is_char_boundary(*byte)) {
                 assert_eq!(open.byte(open.position(byte)), byte, "byte {byte}, {is_utf8}");
             }

@@ -21,7 +21,7 @@ use lsp_types::{
 use std::error::Error;
 use std::time::Duration;
 
-pub use documents::Documents;
+pub use documents::{Bodies, Documents};
 
 /// The client has paused if it says nothing for so long.
 const PAUSE: Duration = Duration::from_millis(15);
@@ -29,13 +29,22 @@ const PAUSE: Duration = Duration::from_millis(15);
 /// Formats a file; `None` if it cannot be read as PTX.
 pub type Format = fn(&str) -> Option<String>;
 
+/// What the server does not know itself.
+#[derive(Clone, Copy)]
+pub struct Tools {
+    /// The layout of a file of PTX.
+    pub format: Format,
+    /// The bodies of `ptx!` in a file of Rust.
+    pub bodies: Bodies,
+}
+
 /// Runs the server on standard input and output until the client ends it.
 ///
 /// # Errors
 /// The client breaks the protocol, or a stream fails.
-pub fn serve(format: Format) -> Result<(), Box<dyn Error + Send + Sync>> {
+pub fn serve(tools: Tools) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (connection, threads) = Connection::stdio();
-    run(&connection, format)?;
+    run(&connection, tools)?;
     drop(connection);
     threads.join()?;
     Ok(())
@@ -45,7 +54,7 @@ pub fn serve(format: Format) -> Result<(), Box<dyn Error + Send + Sync>> {
 ///
 /// # Errors
 /// The client breaks the protocol, or the connection fails.
-pub fn run(connection: &Connection, format: Format) -> Result<(), Box<dyn Error + Send + Sync>> {
+pub fn run(connection: &Connection, tools: Tools) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (id, params) = connection.initialize_start()?;
     let params: InitializeParams = serde_json::from_value(params)?;
     let encodings = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
@@ -55,7 +64,8 @@ pub fn run(connection: &Connection, format: Format) -> Result<(), Box<dyn Error 
         "serverInfo": { "name": "ptx-dsl", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, capabilities)?;
-    let mut server = Server { documents: Documents::new(is_utf8), format, changed: Vec::new() };
+    let mut server =
+        Server { documents: Documents::new(is_utf8, tools.bodies), format: tools.format, changed: Vec::new() };
     loop {
         let message = match server.changed.is_empty() {
             true => connection.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),

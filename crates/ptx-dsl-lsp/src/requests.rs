@@ -56,23 +56,23 @@ pub fn answer(documents: &Documents, format: Format, request: Request) -> Respon
                 answers::rename(uri, open, byte, &p.new_name).map(Some)
             },
         ),
-        DocumentSymbolRequest::METHOD => call.at::<DocumentSymbolRequest>(
+        DocumentSymbolRequest::METHOD => call.of_file::<DocumentSymbolRequest>(
             |p| (&p.text_document.uri, Position::default()),
             |_, open, _| Ok(Some(answers::outline(open))),
         ),
-        FoldingRangeRequest::METHOD => call.at::<FoldingRangeRequest>(
+        FoldingRangeRequest::METHOD => call.of_file::<FoldingRangeRequest>(
             |p| (&p.text_document.uri, Position::default()),
             |_, open, _| Ok(Some(answers::folds(open))),
         ),
-        SemanticTokensFullRequest::METHOD => call.at::<SemanticTokensFullRequest>(
+        SemanticTokensFullRequest::METHOD => call.of_file::<SemanticTokensFullRequest>(
             |p| (&p.text_document.uri, Position::default()),
             |_, open, _| Ok(Some(answers::semantic_tokens(open))),
         ),
-        Formatting::METHOD => call.at::<Formatting>(
+        Formatting::METHOD => call.of_file::<Formatting>(
             |p| (&p.text_document.uri, Position::default()),
             |_, open, _| Ok(answers::formatting(open, format)),
         ),
-        CodeActionRequest::METHOD => call.at::<CodeActionRequest>(
+        CodeActionRequest::METHOD => call.of_file::<CodeActionRequest>(
             |p| (&p.text_document.uri, p.range.start),
             |p, open, _| Ok(Some(answers::actions(&p.text_document.uri, open, open.bytes(p.range)))),
         ),
@@ -98,6 +98,21 @@ struct Call<'d> {
 }
 
 impl Call<'_> {
+    /// Answers a request about a file of PTX as a whole. In a file of Rust another server has the answer.
+    fn of_file<R: Method>(
+        self,
+        place: impl FnOnce(&R::Params) -> (&Uri, Position),
+        answer: impl FnOnce(&R::Params, &Open, usize) -> Result<R::Result, String>,
+    ) -> Response
+    where
+        R::Result: Default,
+    {
+        self.at::<R>(place, |params, open, byte| match open.is_ptx() {
+            true => answer(params, open, byte),
+            false => Ok(R::Result::default()),
+        })
+    }
+
     /// Answers a request about a place of a file. `place` finds it in the parameters.
     fn at<R: Method>(
         self,

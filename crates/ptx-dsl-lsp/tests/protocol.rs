@@ -33,7 +33,12 @@ impl Client {
     fn new() -> Client {
         let (server, connection) = Connection::memory();
         let format = |text: &str| Some(text.replace("  ret", "    ret"));
-        let thread = std::thread::spawn(move || ptx_dsl_lsp::run(&server, format).expect("the protocol"));
+        let bodies = |text: &str| {
+            let body = text.find("ptx! {").zip(text.rfind('}')).map(|(start, end)| start + 6..end);
+            body.into_iter().collect()
+        };
+        let tools = ptx_dsl_lsp::Tools { format, bodies };
+        let thread = std::thread::spawn(move || ptx_dsl_lsp::run(&server, tools).expect("the protocol"));
         let mut client = Client { connection, server: Some(thread), requests: 0 };
         let answer = client.request("initialize", json!({ "capabilities": {} }));
         assert_eq!(answer["capabilities"]["positionEncoding"], "utf-16");
@@ -195,6 +200,42 @@ fn wrong_requests_are_errors_and_the_server_goes_on() {
     // places after the end are the end
     assert_eq!(client.at("textDocument/hover", 900, 900, json!({})), Value::Null);
     assert!(client.at("textDocument/hover", 8, 900, json!({})).is_null());
+    client.end();
+}
+
+#[test]
+fn a_macro_in_rust_is_known_and_the_rest_is_left_to_others() {
+    let mut client = Client::new();
+    let uri = "file:///k.rs";
+    let text = "\
+use ptx_dsl::prelude::*;
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+        .reg .b32 %v;
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        @for I in 0..2 { ld.global.u32 %v, [%x + 4 * I]; }
+        st.globl.u32 [%x], %v;
+        ret;
+    }
+}
+";
+    let document = json!({ "uri": uri, "languageId": "rust", "version": 1, "text": text });
+    client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    assert!(client.findings().is_empty(), "the compiler shows those of Rust");
+    let mut at = |method: &str, line: u32, character: u32| {
+        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } });
+        client.request(method, place)
+    };
+    assert!(at("textDocument/hover", 0, 6).is_null());
+    let hover = at("textDocument/hover", 6, 9);
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("PTX ISA 9.7.9.8"), "{hover}");
+    assert_eq!(at("textDocument/definition", 8, 23)["range"], range(5, 18, 20));
+    assert_eq!(at("textDocument/documentHighlight", 8, 23).as_array().unwrap().len(), 4);
+    let file = json!({ "textDocument": { "uri": uri } });
+    assert!(at("textDocument/completion", 8, 11).as_array().unwrap().iter().any(|item| item["label"] == "global"));
+    assert!(client.request("textDocument/documentSymbol", file).is_null(), "rust-analyzer has the outline");
     client.end();
 }
 

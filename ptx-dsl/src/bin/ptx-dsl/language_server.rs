@@ -4,7 +4,9 @@
 #[cfg(feature = "lsp")]
 pub fn run() -> Result<(), String> {
     let format = |text: &str| crate::layout::layout_text(text, "", ptx_dsl_frontend::lex::lex);
-    ptx_dsl_lsp::serve(format).map_err(|error| format!("the language server ends: {error}"))
+    let bodies = |text: &str| ptx_dsl::build::rust_source::bodies(text).unwrap_or_default();
+    ptx_dsl_lsp::serve(ptx_dsl_lsp::Tools { format, bodies })
+        .map_err(|error| format!("the language server ends: {error}"))
 }
 
 /// Says how to get a build with the server.
