@@ -26,61 +26,50 @@ mod parts {
 
             /// One thread for each stage initialises its barriers, for the lanes of a warp.
             .inline init(.shared .b64 full, .shared .b64 empty, const STAGES: u32) {
-                .reg .pred %p;
-                .reg .b32 %i, %at;
-                mov.u32 %i, %tid.x;
-                setp.ge.u32 %p, %i, STAGES;
-                @%p bra initialised;
-                address!(%at, full, %i);
-                mbarrier.init.shared::cta.b64 [%at], 32;
-                address!(%at, empty, %i);
-                mbarrier.init.shared::cta.b64 [%at], 32;
-            initialised:
+                let %i = %tid.x;
+                if %i < STAGES {
+                    mbarrier.init.shared::cta.b64 [full + 8 * %i], 32;
+                    mbarrier.init.shared::cta.b64 [empty + 8 * %i], 32;
+                }
                 bar.sync 0;
             }
 
             /// The consumer begins with phase 0. The producer begins with phase 1: the one before the first counts as complete.
-            .inline start(.reg .b32 %stage, .reg .b32 %phase, const PHASE: u32) {
-                mov.u32 %stage, 0;
-                mov.u32 %phase, PHASE;
+            .inline start(.reg .b32 %stage, .reg .b32 %phase, const PHASE: u32 = 0) {
+                %stage = 0;
+                %phase = PHASE;
             }
 
             /// Waits for a phase of a barrier of this stage.
             .inline wait(.shared .b64 barriers, .b32 stage, .b32 phase) {
                 .reg .pred %done;
-                .reg .b32 %at;
-                address!(%at, barriers, stage);
-            again:
-                mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %done, [%at], phase;
-                @!%done bra again;
+                loop {
+                    mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %done, [barriers + 8 * stage], phase;
+                    if %done { break; }
+                }
             }
 
             /// Arrives at a barrier of this stage.
             .inline arrive(.shared .b64 barriers, .b32 stage) {
-                .reg .b32 %at;
-                address!(%at, barriers, stage);
-                mbarrier.arrive.release.cta.shared::cta.b64 _, [%at];
+                mbarrier.arrive.release.cta.shared::cta.b64 _, [barriers + 8 * stage];
             }
 
             /// The next stage; after the last one the first, in the next phase.
             .inline next(.reg .b32 %stage, .reg .b32 %phase, const STAGES: u32) {
-                .reg .pred %p;
-                add.u32 %stage, %stage, 1;
-                setp.eq.u32 %p, %stage, STAGES;
-                @%p mov.u32 %stage, 0;
-                @%p xor.b32 %phase, %phase, 1;
+                %stage = %stage + 1;
+                if %stage == STAGES {
+                    %stage = 0;
+                    %phase = %phase ^ 1;
+                }
             }
 
-            /// The place of a thread's 4 bytes in this stage.
-            .inline slot(.reg .b32 %at, .shared .b8 data, .b32 stage, .b32 lane) {
-                mov.u32 %at, data;
-                mad.lo.u32 %at, stage, 128, %at;
-                mad.lo.u32 %at, lane, 4, %at;
+            /// Writes or reads a thread's 4 bytes in this stage.
+            .inline store(.shared .b8 data, .b32 stage, .b32 lane, .reg .b32 %v) {
+                st.shared.b32 [data + 128 * stage + 4 * lane], %v;
             }
 
-            .inline address(.reg .b32 %at, .shared .b64 barriers, .b32 stage) {
-                mov.u32 %at, barriers;
-                mad.lo.u32 %at, stage, 8, %at;
+            .inline load<T: b32 | f32>(.reg .T %v, .shared .b8 data, .b32 stage, .b32 lane) {
+                ld.shared.T %v, [data + 128 * stage + 4 * lane];
             }
         }
     }
@@ -92,26 +81,20 @@ mod parts {
         /// The warp that reads global memory: lane l writes element l of each chunk.
         pub(crate) part producer {
             .inline produce(
-                .reg .b64 %from, .b32 chunks, .b32 lane,
+                .b64 %from, .b32 chunks, .b32 lane,
                 .shared .b64 full, .shared .b64 empty, .shared .b8 data, const STAGES: u32)
             {
-                .reg .pred %p;
-                .reg .b32 %i, %stage, %phase, %slot, %v;
+                .reg .b32 %stage, %phase, %v;
                 ring::start!(%stage, %phase, 1);
-                mov.u32 %i, 0;
-            chunk:
-                setp.ge.u32 %p, %i, chunks;
-                @%p bra done;
-                ring::wait!(empty, %stage, %phase);
-                ld.global.b32 %v, [%from];
-                add.u64 %from, %from, 128;
-                ring::slot!(%slot, data, %stage, lane);
-                st.shared.b32 [%slot], %v;
-                ring::arrive!(full, %stage);
-                ring::next!(%stage, %phase, STAGES);
-                add.u32 %i, %i, 1;
-                bra chunk;
-            done:
+                let %i = 0;
+                while %i < chunks {
+                    ring::wait!(empty, %stage, %phase);
+                    ld.global.b32 %v, [%from + 128 * %i];
+                    ring::store!(data, %stage, lane, %v);
+                    ring::arrive!(full, %stage);
+                    ring::next!(%stage, %phase, STAGES);
+                    %i = %i + 1;
+                }
             }
         }
     }
@@ -131,42 +114,27 @@ mod sum {
             .param .u32 chunks)
         .reqntid 64
         {
-            .reg .pred %p;
-            .reg .b32 %lane, %warp, %chunks, %stage, %phase, %slot, %v, %sum, %i;
-            .reg .b64 %x, %sums;
+            .reg .b32 %stage, %phase, %v;
             ring::stages!(full, empty, data, STAGES);
 
-            ld.param.u64 %x, [x];
-            ld.param.u64 %sums, [sums];
-            ld.param.u32 %chunks, [chunks];
-            mov.u32 %i, %tid.x;
-            and.b32 %lane, %i, 31;
-            shr.u32 %warp, %i, 5;
-            mad.wide.u32 %x, %lane, 4, %x;
-            mad.wide.u32 %sums, %lane, 4, %sums;
+            let %lane = %tid.x % 32;
             ring::init!(full, empty, STAGES);
-            setp.ne.u32 %p, %warp, 0;
-            @%p bra consumer;
-            producer::produce!(%x, %chunks, %lane, full, empty, data, STAGES);
-            ret;
-
-        consumer:
-            ring::start!(%stage, %phase, 0);
-            mov.u32 %sum, 0;
-            mov.u32 %i, 0;
-        chunk:
-            setp.ge.u32 %p, %i, %chunks;
-            @%p bra done;
-            ring::wait!(full, %stage, %phase);
-            ring::slot!(%slot, data, %stage, %lane);
-            ld.shared.b32 %v, [%slot];
-            ring::arrive!(empty, %stage);
-            ring::next!(%stage, %phase, STAGES);
-            add.u32 %sum, %sum, %v;
-            add.u32 %i, %i, 1;
-            bra chunk;
-        done:
-            st.global.u32 [%sums], %sum;
+            if %tid.x < 32 {
+                producer::produce!(x + 4 * %lane as u64, chunks, %lane, full, empty, data, STAGES);
+            } else {
+                ring::start!(%stage, %phase);
+                let %sum = 0;
+                let %i = 0;
+                while %i < chunks {
+                    ring::wait!(full, %stage, %phase);
+                    ring::load.b32!(%v, data, %stage, %lane);
+                    ring::arrive!(empty, %stage);
+                    ring::next!(%stage, %phase, STAGES);
+                    %sum = %sum + %v;
+                    %i = %i + 1;
+                }
+                st.global.u32 [sums + 4 * %lane], %sum;
+            }
             ret;
         }
     }
@@ -188,43 +156,29 @@ mod others {
         .reqntid 64
         {
             const STAGES: u32 = crate::STAGES;
-            .reg .pred %p;
-            .reg .b32 %lane, %warp, %chunks, %stage, %phase, %slot, %i;
+            .reg .b32 %stage, %phase;
             .reg .f32 %a, %v;
-            .reg .b64 %x, %y;
             ring::stages!(full, empty, data, STAGES);
 
-            ld.param.u64 %x, [x];
-            ld.param.u64 %y, [y];
             ld.param.f32 %a, [a];
-            ld.param.u32 %chunks, [chunks];
-            mov.u32 %i, %tid.x;
-            and.b32 %lane, %i, 31;
-            shr.u32 %warp, %i, 5;
-            mad.wide.u32 %x, %lane, 4, %x;
-            mad.wide.u32 %y, %lane, 4, %y;
+            let %lane = %tid.x % 32;
             ring::init!(full, empty, STAGES);
-            setp.ne.u32 %p, %warp, 0;
-            @%p bra consumer;
-            producer::produce!(%x, %chunks, %lane, full, empty, data, STAGES);
+            if %tid.x < 32 {
+                producer::produce!(x + 4 * %lane as u64, chunks, %lane, full, empty, data, STAGES);
+            } else {
+                ring::start!(%stage, %phase);
+                let %i = 0;
+                while %i < chunks {
+                    ring::wait!(full, %stage, %phase);
+                    ring::load.f32!(%v, data, %stage, %lane);
+                    ring::arrive!(empty, %stage);
+                    ring::next!(%stage, %phase, STAGES);
+                    mul.f32 %v, %v, %a;
+                    st.global.f32 [y + 128 * %i + 4 * %lane], %v;
+                    %i = %i + 1;
+                }
+            }
             ret;
-
-        consumer:
-            ring::start!(%stage, %phase, 0);
-            mov.u32 %i, 0;
-        chunk:
-            setp.ge.u32 %p, %i, %chunks;
-            @%p ret;
-            ring::wait!(full, %stage, %phase);
-            ring::slot!(%slot, data, %stage, %lane);
-            ld.shared.f32 %v, [%slot];
-            ring::arrive!(empty, %stage);
-            ring::next!(%stage, %phase, STAGES);
-            mul.f32 %v, %v, %a;
-            st.global.f32 [%y], %v;
-            add.u64 %y, %y, 128;
-            add.u32 %i, %i, 1;
-            bra chunk;
         }
 
         // Each chunk rotated by one element, through three stages: a lane reads what its neighbour wrote
@@ -235,42 +189,26 @@ mod others {
         .reqntid 64
         {
             const STAGES: u32 = 3;
-            .reg .pred %p;
-            .reg .b32 %lane, %neighbour, %warp, %chunks, %stage, %phase, %slot, %v, %i;
-            .reg .b64 %x, %y;
+            .reg .b32 %stage, %phase, %v;
             ring::stages!(full, empty, data, STAGES);
 
-            ld.param.u64 %x, [x];
-            ld.param.u64 %y, [y];
-            ld.param.u32 %chunks, [chunks];
-            mov.u32 %i, %tid.x;
-            and.b32 %lane, %i, 31;
-            shr.u32 %warp, %i, 5;
-            mad.wide.u32 %x, %lane, 4, %x;
-            mad.wide.u32 %y, %lane, 4, %y;
+            let %lane = %tid.x % 32;
             ring::init!(full, empty, STAGES);
-            setp.ne.u32 %p, %warp, 0;
-            @%p bra consumer;
-            producer::produce!(%x, %chunks, %lane, full, empty, data, STAGES);
+            if %tid.x < 32 {
+                producer::produce!(x + 4 * %lane as u64, chunks, %lane, full, empty, data, STAGES);
+            } else {
+                ring::start!(%stage, %phase);
+                let %i = 0;
+                while %i < chunks {
+                    ring::wait!(full, %stage, %phase);
+                    ring::load.b32!(%v, data, %stage, (%lane + 1) % 32);
+                    ring::arrive!(empty, %stage);
+                    ring::next!(%stage, %phase, STAGES);
+                    st.global.u32 [y + 128 * %i + 4 * %lane], %v;
+                    %i = %i + 1;
+                }
+            }
             ret;
-
-        consumer:
-            add.u32 %neighbour, %lane, 1;
-            and.b32 %neighbour, %neighbour, 31;
-            ring::start!(%stage, %phase, 0);
-            mov.u32 %i, 0;
-        chunk:
-            setp.ge.u32 %p, %i, %chunks;
-            @%p ret;
-            ring::wait!(full, %stage, %phase);
-            ring::slot!(%slot, data, %stage, %neighbour);
-            ld.shared.b32 %v, [%slot];
-            ring::arrive!(empty, %stage);
-            ring::next!(%stage, %phase, STAGES);
-            st.global.u32 [%y], %v;
-            add.u64 %y, %y, 128;
-            add.u32 %i, %i, 1;
-            bra chunk;
         }
     }
 }

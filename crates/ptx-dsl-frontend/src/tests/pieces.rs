@@ -57,6 +57,12 @@ fn a_use_is_a_block_with_the_arguments() {
 #[test]
 fn an_expression_for_a_value_is_computed_before() {
     let piece = ".inline set(.reg .b32 %x, .b32 v, .pred c) { @c mov.u32 %x, v; }";
+    // a constant stays what it is
+    assert_eq!(printed(piece, "const N: u32 = 4; set!(%r1, N, %p);"), "{ @%p mov.u32 %r1, 4; }");
+    assert_eq!(
+        printed(piece, "set!(%r1, word, %p);"),
+        "{ .reg .b32 %given1_1; mov.b32 %given1_1, word; @%p mov.u32 %r1, %given1_1; }"
+    );
     assert_eq!(
         printed(piece, "set!(%r1, %r2 * 4 + 1, %r2 < 3); set!(%r1, %tid.x, %p);"),
         "{ .reg .b32 %given1_1; mad.lo.u32 %given1_1, %r2, 4, 1; .reg .pred %given1_2; setp.lt.u32 %given1_2, %r2, 3; \

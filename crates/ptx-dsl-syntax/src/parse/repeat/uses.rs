@@ -25,6 +25,8 @@ use ptx_dsl_isa::isa::sreg::sreg;
 struct Written {
     source: Range<usize>,
     tokens: Vec<Token>,
+    /// It is one name, of a parameter or a variable: not a register, and not a constant.
+    named: bool,
 }
 
 impl Written {
@@ -194,9 +196,15 @@ impl Expander<'_> {
                 self.fail(errors::nothing_given(self.span(source.start, source.end - 1), &p.name, declared));
                 return None;
             }
-            all.push(Written { source, tokens });
+            let named = match tokens.as_slice() {
+                [Token { kind: Tok::Word(name), .. }] => {
+                    !name.starts_with('%') && name != "WARP_SZ" && name != "_" && !self.scope.knows(name)
+                }
+                _ => false,
+            };
+            all.push(Written { source, tokens, named });
         }
-        all.resize_with(piece.parameters.len(), || Written { source: 0..0, tokens: Vec::new() });
+        all.resize_with(piece.parameters.len(), || Written { source: 0..0, tokens: Vec::new(), named: false });
         Some(all)
     }
 
@@ -363,7 +371,7 @@ impl Expander<'_> {
     /// An expression of registers for a value becomes `let %given1_0: b32 = ...;`, and the register stands for it.
     fn compute_argument(&mut self, p: &Parameter, written: &mut Written, (number, n): (usize, usize)) {
         let value = p.kind == Kind::Operand && p.tokens.len() == 3;
-        if !value || !is_computed(&written.tokens) {
+        if !value || !written.named && !is_computed(&written.tokens) {
             return;
         }
         let Some(first) = written.tokens.first().cloned() else { return };
