@@ -53,5 +53,5 @@ pub use numerics::lanes::{Lanes, Words};
 pub use numerics::qual::{Q, Qualifier, Qualifiers, Ty, q};
 pub use observe::checked::Checked;
 pub use observe::monitor::Monitor;
-pub use observe::{monitor, profile, trace};
+pub use observe::{debug, monitor, profile, trace};
 pub use ptx_dsl_isa::constant;

@@ -6,7 +6,7 @@
 mod async_ops;
 mod barriers;
 pub(crate) mod body;
-mod cluster;
+pub(crate) mod cluster;
 mod concurrent_access;
 pub(crate) mod copy;
 mod counted;

@@ -406,6 +406,20 @@ impl Kernel {
         needs::needs(&self.0.source.hir, self.0.entry)
     }
 
+    /// The declared types of the registers of the module, by name; not those that functions declare with several types. A register of
+    /// `.pred` has [`Ty::Pred`].
+    #[doc(hidden)]
+    pub fn register_types(&self) -> std::collections::BTreeMap<String, Ty> {
+        let mut types = std::collections::BTreeMap::new();
+        for reg in self.0.source.hir.functions.iter().flat_map(|f| &f.regs).filter(|reg| reg.lanes == 1) {
+            types
+                .entry(reg.name.clone())
+                .and_modify(|ty: &mut Option<Ty>| *ty = ty.filter(|ty| *ty == reg.ty))
+                .or_insert(Some(reg.ty));
+        }
+        types.into_iter().filter_map(|(name, ty)| Some((name, ty?))).collect()
+    }
+
     /// `.reqntid`: the threads of a CTA.
     pub fn required_block(&self) -> Option<[u32; 3]> {
         self.function().reqntid

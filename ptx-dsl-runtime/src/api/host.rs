@@ -1,5 +1,6 @@
 //! The host: its scheduler, monitor, number of resident clusters, and threads.
 
+mod debug;
 mod explore;
 mod options;
 mod profile;

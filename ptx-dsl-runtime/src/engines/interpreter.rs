@@ -35,7 +35,7 @@ mod visible;
 mod watched;
 mod wide;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::kernel::flow::{Next, Pc};
 use crate::kernel::variables::Variables;
 use crate::machine::body::{Looping, PolledRead, Polls};
@@ -52,7 +52,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use step::Stepper;
+use step::{Others, Stepper};
 use visible::Begin;
 
 /// A kernel's code and the registers of all its resident clusters.
@@ -88,12 +88,17 @@ fn is_whole(x: &Ctx<'_>) -> bool {
 
 impl Body for Interpreter {
     fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>> {
-        let place = &mut self.registers[x.residents.slot * self.ctas + x.cur.cta as usize];
+        let (at, ctas) = (x.residents.slot * self.ctas + x.cur.cta as usize, self.ctas);
+        let (before, rest) = self.registers.split_at_mut(at);
+        let [place, after @ ..] = rest else {
+            return Err(x.fault(FaultKind::Internal("a CTA without registers".into()), 0));
+        };
         let registers = place.get_or_insert_with(|| match self.free.pop() {
             Some(registers) => registers,
             None => self.code.registers(&x.geometry),
         });
-        let next = step::run(&self.code, registers, &mut self.stepper, x)?;
+        let others = Others { before, after, ctas };
+        let next = step::run(&self.code, (registers, others), &mut self.stepper, x)?;
         if next == Next::Exit && is_whole(x) {
             registers.reset();
             self.free.extend(place.take());

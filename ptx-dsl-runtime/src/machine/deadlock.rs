@@ -142,7 +142,7 @@ impl Cluster {
     }
 
     /// The description of what a group of threads waits for.
-    pub(super) fn waits_for(&self, p: &Parked, geometry: &Geometry<'_>) -> String {
+    pub(crate) fn waits_for(&self, p: &Parked, geometry: &Geometry<'_>) -> String {
         let phase = |&(rank, offset, parity): &(u32, u32, u64)| {
             let state = self.phase(&geometry.mbarrier(p.site, offset), (rank, offset), parity);
             state + &self.bytes_by_statement(rank, offset, geometry)

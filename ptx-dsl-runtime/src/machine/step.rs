@@ -128,6 +128,19 @@ impl Step {
         self.waiting = 0;
     }
 
+    /// The lanes of a warp of cohort `c` whose outcome is known, each with the region where they continue or wait.
+    pub fn outcome(&self, c: &Cohort, warp: u32) -> Vec<(u32, Pc, bool)> {
+        let at = warp.wrapping_sub(c.lo);
+        if at < self.together {
+            return vec![(c.mask, self.pc, false)];
+        }
+        if at < self.waiting {
+            return vec![(c.mask, self.pc, true)];
+        }
+        let own = self.parts.iter().filter(|part| part.warp == warp);
+        own.map(|part| (part.mask, part.pc, part.wait.is_some())).collect()
+    }
+
     /// The common outcome of the whole cohort, if all its parts have the same.
     pub fn common_part(&mut self, c: &Cohort, site: u32) -> Option<Together> {
         self.spread(c, site);

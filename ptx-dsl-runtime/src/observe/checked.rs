@@ -331,7 +331,7 @@ impl Monitor for Checked {
 
 impl Probe for Checked {
     fn needs(&self) -> Needs {
-        Needs { variables: true, barriers: true, regions: false }
+        Needs { variables: true, barriers: true, ..Needs::default() }
     }
 
     fn variables(&mut self, variables: Arc<Variables>) {

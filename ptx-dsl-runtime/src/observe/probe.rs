@@ -5,6 +5,7 @@
 
 pub mod layout;
 mod monitored;
+pub mod stopped;
 mod user;
 pub mod weak;
 
@@ -78,6 +79,9 @@ pub(crate) struct Needs {
     pub barriers: bool,
     /// Whether the probe sees each region that runs, and the threads that guards turn off.
     pub regions: bool,
+    /// Whether the probe is asked before each statement of each warp ([`Probe::stops`]). It then wants warps
+    /// [apart](crate::observe::monitor::Wants::apart).
+    pub statements: bool,
 }
 
 /// An observer of a launch, as the machine sees it.
@@ -95,6 +99,10 @@ pub(crate) trait Probe: Monitor {
     /// The guard of an instruction does not hold in this many threads, for a probe that needs regions. Instructions are numbered in the
     /// order of the image.
     fn predicated_off(&mut self, _instruction: u32, _threads: u64) {}
+    /// What is asked before each statement, for a probe that needs statements.
+    fn stops(&mut self) -> Option<&mut dyn stopped::Stops> {
+        None
+    }
     /// Finds the bytes of a load that nothing has written, or that it does not use, one bit for each byte. The machine calls this after
     /// [`Monitor::memory`] has found such bytes.
     fn unwritten(&mut self, _: &Access) -> u64 {

@@ -148,7 +148,7 @@ impl Monitor for Profiler {
 
 impl Probe for Profiler {
     fn needs(&self) -> Needs {
-        Needs { variables: false, barriers: true, regions: true }
+        Needs { variables: false, barriers: true, regions: true, ..Needs::default() }
     }
 
     fn code(&mut self, image: &Arc<Image>) {

@@ -122,7 +122,7 @@ pub(super) fn run_from(r: &mut Runner<'_, '_>, body: &[Instr], from: usize) -> D
 /// The fault of instruction `at` of a region, with what it has read, or that of an earlier warp.
 #[cold]
 #[inline(never)]
-fn failed(r: &mut Runner<'_, '_>, body: &[Instr], at: usize, fault: Box<Fault>) -> Box<Fault> {
+pub(super) fn failed(r: &mut Runner<'_, '_>, body: &[Instr], at: usize, fault: Box<Fault>) -> Box<Fault> {
     let fault = r.with_reads(&body[at].op, fault);
     r.first_fault(&body[at + 1..], fault)
 }

@@ -4,6 +4,7 @@
 //! with the lowest region first: regions are numbered in reverse postorder, so a group that is behind catches up before the join.
 //! Lanes that come to an instruction that may wait go back to the driver, as does everything when the turn is over.
 
+mod debug;
 mod ends;
 mod groups;
 
@@ -17,7 +18,9 @@ use super::visible::Begin;
 use crate::fault::Fault;
 use crate::kernel::flow::{Next, Pc};
 use crate::machine::ctx::Ctx;
+use crate::observe::probe::stopped::Before;
 use crate::semantics::Done;
+pub(super) use debug::Others;
 use groups::Group;
 use ptx_dsl_isa::image::NO_SITE;
 use std::sync::Arc;
@@ -49,7 +52,12 @@ type After = Option<Pc>;
 type Stepped = Result<Next, Box<Fault>>;
 
 /// Runs the current cohort.
-pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper, x: &mut Ctx<'_>) -> Stepped {
+pub(super) fn run(
+    code: &Code,
+    (registers, others): (&mut Registers, Others<'_>),
+    stepper: &mut Stepper,
+    x: &mut Ctx<'_>,
+) -> Stepped {
     let (lo, hi) = (x.cur.lo as usize, x.cur.hi as usize);
     loop {
         let apart = runs_apart(x);
@@ -60,6 +68,7 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
         let mut step = Step {
             code,
             groups: &mut stepper.groups,
+            later: Vec::new(),
             plans: &mut stepper.plans,
             // here, so that it need not be moved
             r: Runner::new(&code.image, registers, x),
@@ -68,8 +77,16 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
             sides: &mut stepper.sides,
             begins: &stepper.begins,
             touches: &mut stepper.touches,
+            others,
+            before: None,
         };
-        match step.run() {
+        let next = step.run();
+        if let Err(fault) = &next
+            && step.before.is_some()
+        {
+            debug::fails(&mut step, fault);
+        }
+        match next {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
                 true => registers.reset(),
                 false => registers.restart(),
@@ -87,6 +104,8 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
 struct Step<'s, 'a> {
     code: &'s Code,
     groups: &'s mut Vec<Group>,
+    /// The groups of all warps of the cohort, while each warp runs its groups by itself.
+    later: Vec<Group>,
     plans: &'s mut [Plans],
     r: Runner<'s, 'a>,
     /// `groups` has all lanes of these warps that do not run.
@@ -97,6 +116,10 @@ struct Step<'s, 'a> {
     sides: &'s mut [Masks; 2],
     begins: &'s [Begin],
     touches: &'s mut [Option<Touches>],
+    /// The registers of other CTAs, for a debugger.
+    others: Others<'s>,
+    /// The last statement of which a debugger was told.
+    before: Option<Before>,
 }
 
 impl Step<'_, '_> {
@@ -109,7 +132,12 @@ impl Step<'_, '_> {
             self.begin(pc)?;
             let Some(region) = self.code.regions.get(usize::from(pc)) else { return Ok(Next::Exit) };
             let next = match &region.block {
-                Some(block) => self.block(pc, block)?,
+                Some(block) => {
+                    if self.r.x.monitor.needs().statements {
+                        debug::before_block(self, pc)?;
+                    }
+                    self.block(pc, block)?
+                }
                 None => match self.region(pc)? {
                     Some(next) => Some(next),
                     None => match self.parted()? {
@@ -209,6 +237,9 @@ impl Step<'_, '_> {
     #[inline(never)]
     fn warp_by_warp(&mut self, at: usize) -> Done {
         let code = self.code;
+        if self.r.x.monitor.needs().statements {
+            return debug::warp_by_warp(self, at);
+        }
         self.r.for_warps(|r| {
             if let Some(results) = code.results(at) {
                 let active = r.active;

@@ -52,6 +52,16 @@ impl Monitored {
     pub fn get(&mut self) -> Option<&mut dyn Probe> {
         Some(&mut **self.probe.as_mut()?)
     }
+
+    /// Takes the probe out, so that it can look at the machine while it is asked.
+    pub fn lend(&mut self) -> Option<Box<dyn Probe>> {
+        self.probe.take()
+    }
+
+    /// Puts a probe back that was taken out.
+    pub fn give_back(&mut self, probe: Box<dyn Probe>) {
+        self.probe = Some(probe);
+    }
 }
 
 /// Makes the probe of a launch.

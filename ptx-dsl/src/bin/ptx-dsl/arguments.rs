@@ -10,6 +10,19 @@ use ptx_dsl_frontend::levels;
 
 /// The command line.
 pub fn command() -> Command {
+    let command = commands();
+    #[cfg(feature = "debug")]
+    let command = command.subcommand(debug());
+    command
+}
+
+/// `ptx-dsl debug`
+#[cfg(feature = "debug")]
+pub fn debug() -> Command {
+    crate::run::debug::command().args(LEVELS.iter().map(level_argument)).arg(group_argument())
+}
+
+fn commands() -> Command {
     Command::new("ptx-dsl")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Checks and runs PTX files, explains errors, describes instructions, formats and prints")

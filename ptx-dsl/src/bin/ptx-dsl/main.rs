@@ -29,6 +29,8 @@ fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("check", m)) => check::run(m).map(status),
         Some(("run" | "profile", m)) => run::run(m),
+        #[cfg(feature = "debug")]
+        Some(("debug", m)) => run::debug::run(m),
         Some(("completions", m)) => Ok(completions::completions(m)),
         Some(("man", m)) => completions::man(m).map(|()| 0),
         Some(("doctor", _)) => Ok(doctor::run()),

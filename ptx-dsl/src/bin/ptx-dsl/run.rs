@@ -3,6 +3,8 @@
 pub mod arguments;
 mod array_type;
 mod data;
+#[cfg(feature = "debug")]
+pub mod debug;
 mod gpu;
 mod json;
 mod launch;
@@ -94,19 +96,9 @@ fn several(module: &Module) -> String {
 }
 
 fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<u8, String> {
-    let all = |id| matches.get_many::<Named<Argument>>(id).into_iter().flatten();
-    let given: Vec<&Named<Argument>> = all("arg").collect();
     let outputs: Vec<&Named<String>> = matches.get_many("out").into_iter().flatten().collect();
     let shown: Vec<&Named<std::ops::Range<u64>>> = matches.get_many("print").into_iter().flatten().collect();
-    let given = values::by_parameter(kernel, &given)?;
-    let missing = kernel.parameters().iter().zip(&given).filter(|(_, given)| given.is_none());
-    let missing: Vec<&str> = missing.map(|(p, _)| p.name.as_str()).collect();
-    if !missing.is_empty() {
-        let wants = wanted::command_line(kernel, &file.argument(), false);
-        return Err(format!("no value for `{}`; the kernel wants\n{}", missing.join("`, `"), wants.trim_end()));
-    }
-    let given: Vec<&Argument> = given.into_iter().flatten().collect();
-    let mut values = values::values(kernel, &given)?;
+    let mut values = arguments_of(matches, kernel, file)?;
     // names and ranges are checked before the kernel runs
     for output in &outputs {
         values::buffer(kernel, &values, &output.name)?;
@@ -146,6 +138,20 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     }
     failures.iter().for_each(|failure| crate::write_err(&format!("error: {failure}\n")));
     Ok(if status == 0 && !failures.is_empty() { FAILED } else { status })
+}
+
+/// The values of all parameters, as the options give them.
+fn arguments_of(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<Vec<Value>, String> {
+    let given: Vec<&Named<Argument>> = matches.get_many("arg").into_iter().flatten().collect();
+    let given = values::by_parameter(kernel, &given)?;
+    let missing = kernel.parameters().iter().zip(&given).filter(|(_, given)| given.is_none());
+    let missing: Vec<&str> = missing.map(|(p, _)| p.name.as_str()).collect();
+    if !missing.is_empty() {
+        let wants = wanted::command_line(kernel, &file.argument(), false);
+        return Err(format!("no value for `{}`; the kernel wants\n{}", missing.join("`, `"), wants.trim_end()));
+    }
+    let given: Vec<&Argument> = given.into_iter().flatten().collect();
+    values::values(kernel, &given)
 }
 
 fn is_json(matches: &ArgMatches) -> bool {

@@ -28,9 +28,9 @@ impl Step<'_, '_> {
         if !self.r.apart || count == 1 {
             return self.join();
         }
-        let all = std::mem::take(self.groups);
+        self.later = std::mem::take(self.groups);
         for k in 0..count {
-            for g in all.iter().filter(|g| g.masks[k] != 0) {
+            for g in self.later.iter().filter(|g| g.masks[k] != 0) {
                 let mut masks = [0; 32];
                 masks[0] = g.masks[k];
                 self.groups.push(Group { pc: g.pc, masks });
@@ -42,7 +42,7 @@ impl Step<'_, '_> {
             }
         }
         self.r.select(first, count);
-        *self.groups = all;
+        *self.groups = std::mem::take(&mut self.later);
         self.groups.clear();
         Ok(None)
     }

@@ -173,18 +173,23 @@ pub(super) fn dimensioned(matches: &ArgMatches, kernel: &Kernel) -> Result<Dimen
 }
 
 /// A host with its options, and a launch.
-struct Prepared<M> {
-    host: Host<M>,
-    of: Dimensioned,
+pub(super) struct Prepared<M> {
+    pub host: Host<M>,
+    pub of: Dimensioned,
 }
 
-fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
-    let of = dimensioned(matches, kernel)?;
+fn prepared<M>(host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
     // errors of writing standard output are reported
-    host = match is_json(matches) {
+    let host = match is_json(matches) {
         true => host.print_bytes(|bytes| crate::write_out(&json::printed(bytes))),
         false => host.print_bytes(crate::write_bytes),
     };
+    configured(host, matches, kernel)
+}
+
+/// A host with its options, apart from where it prints.
+pub(super) fn configured<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
+    let of = dimensioned(matches, kernel)?;
     host = host
         .tensor_fences(!allows(matches, code::NO_TCGEN05_FENCE)?)
         .tensor_registers(!allows(matches, code::TMEM_LOAD_INCOMPLETE)?);
