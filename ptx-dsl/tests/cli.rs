@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/profile.rs"]
+mod profile;
 #[path = "cli/reports.rs"]
 mod reports;
 #[path = "cli/run.rs"]

@@ -15,6 +15,7 @@
 //! ```
 
 mod counters;
+mod difference;
 mod executions;
 mod json;
 mod listing;
@@ -24,12 +25,12 @@ mod requests;
 mod result;
 
 pub use counters::Counters;
-pub use result::{Profile, Statement};
+pub use result::{Memory, Profile, Statement};
 
 use crate::fault::{At, FaultKind};
 use crate::kernel::KernelInfo;
 use crate::memory::address::Place;
-use crate::observe::monitor::{Access, By, Monitor, Offsets, Wants, Who};
+use crate::observe::monitor::{Access, Agent, By, Monitor, Offsets, Wants, Who};
 use crate::observe::probe::{Needs, Pieces, Probe};
 use executions::Executions;
 use ptx_dsl_isa::image::Image;
@@ -119,7 +120,11 @@ impl Monitor for Profiler {
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
         if a.by != By::Thread {
             self.asynchronous(&a);
-            return Ok(());
+            // the lanes of `cp.async` read global memory as those of a load do
+            let is_load = matches!((a.by, a.place, a.write), (By::Agent(Agent::Cp(_)), Place::Global { .. }, false));
+            if !is_load {
+                return Ok(());
+            }
         }
         let kind = self.kind(a.who.site);
         // an atomic operation is a load, then a store; `ldmatrix` tells of its rows

@@ -64,6 +64,7 @@ fn commands() -> Command {
                 ),
         )
         .subcommand(crate::run::arguments::command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
+        .subcommand(crate::resources::command())
         .subcommand(crate::run::arguments::profile_command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
         .subcommand(
             Command::new("lsp").about("Serves an editor: the language server of PTX files, on standard input and output"),

@@ -13,6 +13,7 @@ mod language_server;
 mod layout;
 mod library;
 mod names;
+mod resources;
 mod run;
 mod rust_file;
 mod rust_types;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Some(("run" | "profile", m)) => run::run(m),
         #[cfg(feature = "debug")]
         Some(("debug", m)) => run::debug::run(m),
+        Some(("resources", m)) => resources::run(m),
         Some(("completions", m)) => Ok(completions::completions(m)),
         Some(("man", m)) => completions::man(m).map(|()| 0),
         Some(("doctor", _)) => Ok(doctor::run()),
