@@ -99,6 +99,13 @@ fn every_form(seed: u64) -> Result<Vec<Set>, String> {
     Ok(exact)
 }
 
+/// Writes the forms of `tests/hardware/lanes.txt` as modules that the driver of CUDA 13.0 can compile.
+pub fn write_modules(directory: &Path) -> Result<(), String> {
+    let sets = data::read(&read(&file("lanes.txt"))?)?;
+    let head = text::HEAD.replace(".version 9.3", ".version 9.0");
+    modules::write_kernels(directory, &sets, 0, &head).map(drop)
+}
+
 /// Writes every form for a GPU, and the results of the host. Seeds other than 0 look for unknown differences.
 pub fn write_for_gpu(directory: &Path, seed: u64) -> Result<(), String> {
     let sets = every_form(seed)?;
@@ -106,7 +113,7 @@ pub fn write_for_gpu(directory: &Path, seed: u64) -> Result<(), String> {
     let run = Run { seed, build, results: &directory.join("host"), every_result: true };
     let HostResults { kernels, digests, said } = modules::run_on_host(&sets, &run)?;
     print!("{said}");
-    modules::write_kernels(directory, &sets, seed)?;
+    modules::write_kernels(directory, &sets, seed, text::HEAD)?;
     write(&directory.join("seed.txt"), seed.to_string().as_bytes())?;
     let mut lines = String::new();
     for (kernel, i, _) in forms_of(&kernels) {

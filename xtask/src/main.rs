@@ -6,6 +6,7 @@ mod book;
 mod budget;
 mod corpus;
 mod docs;
+mod gpu;
 mod oracles;
 mod package;
 mod sanitize;
@@ -23,8 +24,16 @@ struct Task {
 
 /// All tasks, in the order of the help.
 fn tasks() -> Vec<Task> {
-    let others =
-        [docs::task(), book::task(), package::task(), bench::task(), budget::task(), corpus::task(), sanitize::task()];
+    let others = [
+        docs::task(),
+        book::task(),
+        package::task(),
+        bench::task(),
+        budget::task(),
+        corpus::task(),
+        sanitize::task(),
+        gpu::task(),
+    ];
     steps::tasks().into_iter().chain(others).chain(oracles::tasks()).collect()
 }
 
@@ -78,6 +87,7 @@ mod tests {
             "bench --json times.json --only saxpy --rounds 3 --no-checked --dev",
             "bench --compile --dev --family mma --shapes lanes,loop --counts 1,100",
             "kernels --seed 1000 --count 200 --release",
+            "gpu --out directory --count 100 --dev",
             "hardware --write directory 7",
             "hardware --read directory results",
             "mutants --clean --schedules 1000",

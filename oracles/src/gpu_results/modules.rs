@@ -28,7 +28,7 @@ pub fn kernels(sets: &[Set]) -> Vec<Kernel> {
 
 /// Writes a module for each kernel, the operands of each set, and `kernels.txt`: name, set, operands of a form, outputs of each
 /// form.
-pub fn write_kernels(directory: &Path, sets: &[Set], seed: u64) -> Result<Vec<Kernel>, String> {
+pub fn write_kernels(directory: &Path, sets: &[Set], seed: u64, head: &str) -> Result<Vec<Kernel>, String> {
     make_directory(directory)?;
     for (number, set) in sets.iter().enumerate() {
         let bytes: Vec<u8> =
@@ -39,7 +39,7 @@ pub fn write_kernels(directory: &Path, sets: &[Set], seed: u64) -> Result<Vec<Ke
     let mut list = String::new();
     for kernel in &kernels {
         let set = &sets[kernel.set];
-        let module = format!("{}{}", text::HEAD, text::kernel(&kernel.name, set, &kernel.forms));
+        let module = format!("{head}{}", text::kernel(&kernel.name, set, &kernel.forms));
         write(&directory.join(format!("{}.ptx", kernel.name)), module.as_bytes())?;
         let outputs: Vec<String> = kernel.forms.iter().map(|f| f.outputs().len().to_string()).collect();
         let _ = writeln!(list, "{} set{} {} {}", kernel.name, kernel.set, values::count(&set.kinds), outputs.join(" "));
@@ -72,7 +72,7 @@ pub struct HostResults {
 /// Runs the kernels on the host.
 pub fn run_on_host(sets: &[Set], run: &Run) -> Result<HostResults, String> {
     let directory = root().join("target").join("hardware");
-    let kernels = write_kernels(&directory.join("src"), sets, run.seed)?;
+    let kernels = write_kernels(&directory.join("src"), sets, run.seed, text::HEAD)?;
     let (mut modules, mut runs) = (String::new(), String::new());
     for kernel in &kernels {
         let name = &kernel.name;

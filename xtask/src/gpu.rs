@@ -1,0 +1,57 @@
+//! `cargo xtask gpu`: a folder that runs on a machine with a GPU and a driver, without Rust, and prints how GPU and host agree.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgMatches, Command};
+use ptx_dsl_oracles::tools::{cargo, root, run_shown};
+use ptx_dsl_oracles::{gpu_results, random_kernels};
+
+use crate::Task;
+use crate::arguments::{flag, number, number_of, path};
+
+/// The examples that take `--gpu`.
+const EXAMPLES: [&str; 4] = ["ampere_attention", "cluster_launch_control", "hopper_gemm", "saxpy"];
+
+/// `cargo xtask gpu`.
+pub fn task() -> Task {
+    let command = Command::new("gpu")
+        .about("Makes a folder that compares a GPU with the host, on a machine without Rust")
+        .args([
+            path("out", "DIRECTORY", "The folder; `target/gpu` without it"),
+            number("seed", "The seed of the first random kernel").default_value("1"),
+            number("count", "The number of random kernels").default_value("1500"),
+            number("size", "The number of statements of a random kernel").default_value("40"),
+            flag("dev", "Builds the programs without optimisation of the kernels"),
+        ]);
+    Task { command, run }
+}
+
+fn run(matches: &ArgMatches) -> Result<(), String> {
+    let number = |name| number_of(matches, name).unwrap_or_default();
+    let out = matches.get_one::<PathBuf>("out").cloned().unwrap_or_else(|| root().join("target").join("gpu"));
+    let options = random_kernels::Options {
+        seed: number("seed"),
+        count: number("count"),
+        size: number("size") as usize,
+        release: false,
+    };
+    random_kernels::write(&options, &out.join("random"))?;
+    gpu_results::write_modules(&out.join("forms"))?;
+    let profile = if matches.get_flag("dev") { "dev" } else { "release" };
+    let built = root().join("target").join(if profile == "dev" { "debug" } else { profile });
+    run_shown(cargo().args(["build", "--quiet", "--profile", profile, "-p", "ptx-dsl-gpu-table"]))?;
+    copy(&built.join("gpu-table"), &out.join("gpu-table"))?;
+    let names = EXAMPLES.iter().flat_map(|name| ["--example", name]);
+    run_shown(cargo().args(["build", "--quiet", "--profile", profile, "-p", "ptx-dsl-examples"]).args(names))?;
+    for name in EXAMPLES {
+        copy(&built.join("examples").join(name), &out.join("examples").join(name))?;
+    }
+    println!("{}: copy it to a machine with a GPU, and run `./gpu-table` there", out.display());
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let folder = to.parent().unwrap_or(to);
+    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    std::fs::copy(from, to).map(drop).map_err(|error| format!("cannot copy {}: {error}", from.display()))
+}
