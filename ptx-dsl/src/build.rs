@@ -36,6 +36,8 @@
 
 #[doc(hidden)]
 pub mod crate_files;
+#[cfg(feature = "cuda")]
+mod cubins;
 mod header;
 #[doc(hidden)]
 pub mod rust_parts;
@@ -58,6 +60,8 @@ pub struct Kernels {
     files: Vec<PathBuf>,
     levels: Vec<(Level, Selector)>,
     entries: bool,
+    #[cfg(feature = "cuda")]
+    cubins: Vec<String>,
     parts: Vec<PathBuf>,
 }
 
@@ -158,6 +162,22 @@ impl Kernels {
         self
     }
 
+    /// Also writes machine code for these targets, such as `sm_90a`, if there is a ptxas: that of the environment variable `PTXAS`, or in
+    /// the path. `cubins.rs` in the folder lists it for `Gpu::with_cubins`; without ptxas the list is empty, a warning says so, and the
+    /// driver compiles the kernels. A target that a module is not for is left out with a warning.
+    ///
+    /// ```no_run
+    /// # let out = "";
+    /// ptx_dsl::build::Kernels::new().file("src/kernels.rs").cubins(["sm_80", "sm_90a"]).write(out)?;
+    /// // in the program: static CUBINS: &[Cubin] = &include!(concat!(env!("OUT_DIR"), "/cubins.rs"));
+    /// # Ok::<(), ptx_dsl::build::Error>(())
+    /// ```
+    #[cfg(feature = "cuda")]
+    pub fn cubins<T: Into<String>>(mut self, targets: impl IntoIterator<Item = T>) -> Self {
+        self.cubins.extend(targets.into_iter().map(Into::into));
+        self
+    }
+
     /// Sets the level of findings, as [`Options::level`] does.
     pub fn level(mut self, level: Level, of: Selector) -> Self {
         self.levels.push((level, of));
@@ -193,6 +213,10 @@ impl Kernels {
             }
             let header = header::header(&stem, &file.display().to_string(), (&named, self.entries));
             written.push(write(folder.join(format!("{stem}.h")), &header)?);
+        }
+        #[cfg(feature = "cuda")]
+        if !self.cubins.is_empty() {
+            cubins::write(folder, &self.cubins, &mut written)?;
         }
         Ok(written)
     }

@@ -223,3 +223,45 @@ fn parts_of_the_file() {
     let error = kernels.parts(file(&out, "more.rs", part)).write(&out).unwrap_err();
     assert!(matches!(&error, Error::SeveralParts(_, name) if name == "ones"), "{error}");
 }
+
+#[cfg(feature = "cuda")]
+mod of_this_file {
+    use ptx_dsl::prelude::*;
+
+    ptx! {
+        <sm_80, ptx 7.8>
+        const STEP: u32 = 3;
+        .visible .entry of_this_file(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n) .reqntid 32 {
+            .reg .b32 %i;
+            .reg .b64 %x;
+            ld.param.u64 %x, [x];
+            mov.u32 %i, %tid.x;
+            mad.wide.u32 %x, %i, 4, %x;
+            st.global.u32 [%x], STEP;
+            ret;
+        }
+    }
+}
+
+/// A program finds machine code by the text of its modules, so the build must write the text that the macro has.
+#[cfg(feature = "cuda")]
+#[test]
+fn cubins_are_those_of_the_texts_of_the_macro() {
+    let out = folder("cubins");
+    let this = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("build.rs");
+    let written = Kernels::new().file(&this).cubins(["sm_80", "sm_75"]).write(&out).unwrap();
+    let names: Vec<&str> = written.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(std::fs::read_to_string(out.join("build.ptx")).unwrap(), of_this_file::of_this_file::PTX);
+    let list = std::fs::read_to_string(out.join("cubins.rs")).unwrap();
+    let hash = ptx_dsl::__private::device::text_hash(of_this_file::of_this_file::PTX);
+    if names.contains(&"build.sm_80.cubin") {
+        // sm_75 cannot run a module for sm_80
+        assert_eq!(names, ["build.ptx", "build.h", "build.sm_80.cubin", "cubins.rs"]);
+        let line = format!("::ptx_dsl::cuda::Cubin::new(\"sm_80\", {hash:#x}, include_bytes!(\"build.sm_80.cubin\")),");
+        assert_eq!(list, format!("[\n    {line}\n]\n"));
+        assert!(std::fs::read(out.join("build.sm_80.cubin")).unwrap().starts_with(b"\x7fELF"));
+    } else {
+        println!("no ptxas here: the list is empty");
+        assert_eq!(list, "[\n]\n");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::buffer::Managed;
 use crate::calls::Called;
+use crate::cubin::Cubin;
 use crate::error::GpuError;
 use crate::module::{Modules, Prepared};
 use bytemuck::Pod;
@@ -12,7 +13,7 @@ use ptx_dsl_runtime::kernel_fn::Printed;
 use ptx_dsl_runtime::{Buffer, Error, KernelFn, Launch};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// A GPU. `kernel.launch(&gpu, launch, args)` runs a kernel there and returns when its results are in the arguments.
@@ -42,6 +43,7 @@ struct Shared {
     context: Arc<CudaContext>,
     properties: Properties,
     modules: Modules,
+    cubins: RwLock<Vec<Cubin>>,
     heap: AtomicU64,
     /// The kernel that lost the context.
     lost: OnceLock<String>,
@@ -142,8 +144,14 @@ impl Gpu {
     pub unsafe fn in_context(context: Arc<CudaContext>) -> Result<Self, GpuError> {
         let properties = Properties::of(&context)?;
         let stream = context.new_stream().of("cuStreamCreate")?;
-        let shared =
-            Shared { context, properties, modules: Modules::default(), heap: AtomicU64::new(0), lost: OnceLock::new() };
+        let shared = Shared {
+            context,
+            properties,
+            modules: Modules::default(),
+            cubins: RwLock::default(),
+            heap: AtomicU64::new(0),
+            lost: OnceLock::new(),
+        };
         Ok(Gpu { shared: Arc::new(shared), stream, repeats: 1, timed: false, explains: false })
     }
 
@@ -161,6 +169,19 @@ impl Gpu {
     pub fn on_stream(mut self, stream: Arc<CudaStream>) -> Self {
         self.stream = stream;
         self
+    }
+
+    /// Adds machine code of modules. A module that is loaded later takes what fits this device, if there is any; else, or if the driver
+    /// refuses it, the driver compiles the PTX.
+    pub fn with_cubins(self, cubins: &[Cubin]) -> Self {
+        self.shared.cubins.write().unwrap_or_else(PoisonError::into_inner).extend(cubins);
+        self
+    }
+
+    /// The machine code that fits this device, if the program has any for the module of this text.
+    pub(crate) fn cubin(&self, ptx: &str) -> Option<Cubin> {
+        let cubins = self.shared.cubins.read().unwrap_or_else(PoisonError::into_inner);
+        Cubin::fitting(&cubins, ptx, self.properties().capability)
     }
 
     /// Measures launches: [`Report::device_time`](ptx_dsl_runtime::Report) is the time on the device, without copies of arguments.
@@ -217,7 +238,7 @@ impl Gpu {
 
     fn prepared<K: Printed>(&self, launch: &Launch) -> Result<Prepared, GpuError> {
         self.bind()?;
-        let function = self.modules().function(&KernelCode::interpreted::<K>(), self.properties())?;
+        let function = self.modules().function(&KernelCode::interpreted::<K>(), self)?;
         let shape = launch.shape(K::INFO);
         function.allow_dynamic(shape.dynamic_shared)?;
         let threads = shape.block.iter().product();

@@ -77,7 +77,7 @@ impl Gpu {
 
 /// The function of a kernel, checked for this launch and made ready for it. The context is current.
 pub(crate) fn ready(gpu: &Gpu, code: &KernelCode<'_>, shape: &LaunchShape) -> Result<Arc<Function>, GpuError> {
-    let function = gpu.modules().function(code, gpu.properties())?;
+    let function = gpu.modules().function(code, gpu)?;
     check(&function, shape, gpu.properties())?;
     function.allow_dynamic(shape.dynamic_shared)?;
     if product(shape.cluster) > 8 {

@@ -10,6 +10,7 @@ mod arguments;
 mod buffer;
 mod calls;
 mod checks;
+mod cubin;
 mod error;
 mod explain;
 mod gpu;
@@ -19,6 +20,7 @@ mod scope;
 mod tensor_map;
 
 pub use checks::supported_ptx;
+pub use cubin::Cubin;
 pub use error::{GpuError, JitLine};
 pub use gpu::{Gpu, Properties};
 pub use module::{LimitedBy, Prepared};

@@ -2,8 +2,9 @@
 
 use crate::calls::Called;
 use crate::checks;
+use crate::cubin::Cubin;
 use crate::error::{GpuError, JitLine};
-use crate::gpu::Properties;
+use crate::gpu::{Gpu, Properties};
 use cudarc::driver::result;
 use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute as Attribute, CUjit_option as Jit, CUmodule};
 use ptx_dsl_runtime::KernelInfo;
@@ -23,6 +24,8 @@ pub(crate) struct Modules {
 
 struct Module {
     handle: CUmodule,
+    /// Whether it is machine code of the program, which the driver has not compiled.
+    is_cubin: bool,
     functions: FxHashMap<String, Arc<Function>>,
     /// Keeps the address of the text in use.
     _text: Option<Arc<str>>,
@@ -36,6 +39,7 @@ unsafe impl Sync for Module {}
 /// A kernel on a device.
 pub(crate) struct Function {
     pub handle: CUfunction,
+    pub is_cubin: bool,
     pub registers: u32,
     pub local: u32,
     pub shared: u32,
@@ -52,7 +56,7 @@ unsafe impl Sync for Function {}
 
 impl Modules {
     /// The kernel, of a module that is loaded if it is not yet. The context is current.
-    pub fn function(&self, code: &KernelCode<'_>, properties: &Properties) -> Result<Arc<Function>, GpuError> {
+    pub fn function(&self, code: &KernelCode<'_>, gpu: &Gpu) -> Result<Arc<Function>, GpuError> {
         let name = code.name();
         let key = code.ptx().as_ptr().addr();
         {
@@ -65,16 +69,20 @@ impl Modules {
         let module = match loaded.entry(key) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                checks::target(code.info().target, properties.capability)?;
-                checks::version(code.ptx(), properties.cuda)?;
-                let handle = load(code)?;
-                entry.insert(Module { handle, functions: FxHashMap::default(), _text: code.shared_ptx().cloned() })
+                let of_cubin = gpu.cubin(code.ptx()).and_then(|cubin| load_cubin(cubin).ok());
+                let is_cubin = of_cubin.is_some();
+                let handle = match of_cubin {
+                    Some(handle) => handle,
+                    None => compiled(code, gpu.properties())?,
+                };
+                let text = code.shared_ptx().cloned();
+                entry.insert(Module { handle, is_cubin, functions: FxHashMap::default(), _text: text })
             }
         };
         if let Some(function) = module.functions.get(name) {
             return Ok(function.clone());
         }
-        let function = Arc::new(Function::new(module.handle, name)?);
+        let function = Arc::new(Function::new(module, name)?);
         module.functions.insert(name.to_owned(), function.clone());
         Ok(function)
     }
@@ -92,7 +100,25 @@ impl Modules {
 /// Bytes of each log of the driver's compiler.
 const LOG: usize = 16 * 1024;
 
-/// Loads a module. The context is current.
+/// Loads machine code. The context is current.
+fn load_cubin(cubin: Cubin) -> Result<CUmodule, GpuError> {
+    if !cubin.is_whole() {
+        return Err(GpuError::Jit { lines: Vec::new(), log: "the machine code is no whole ELF file".to_owned() });
+    }
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the driver reads what the header and the sections of the file name, which is all there.
+    unsafe { sys::cuModuleLoadData(&mut module, cubin.code().as_ptr().cast()) }.of("cuModuleLoadData")?;
+    Ok(module)
+}
+
+/// Checks a module against the device, and lets the driver compile it. The context is current.
+fn compiled(code: &KernelCode<'_>, properties: &Properties) -> Result<CUmodule, GpuError> {
+    checks::target(code.info().target, properties.capability)?;
+    checks::version(code.ptx(), properties.cuda)?;
+    load(code)
+}
+
+/// Lets the driver compile a module. The context is current.
 fn load(code: &KernelCode<'_>) -> Result<CUmodule, GpuError> {
     let image = CString::new(code.ptx())
         .map_err(|_| GpuError::Jit { lines: Vec::new(), log: "the text has a zero byte".to_owned() })?;
@@ -148,10 +174,10 @@ fn lines(source: &dyn Fn(u32) -> Option<u32>, log: &str) -> Vec<JitLine> {
 }
 
 impl Function {
-    fn new(module: CUmodule, name: &str) -> Result<Self, GpuError> {
+    fn new(module: &Module, name: &str) -> Result<Self, GpuError> {
         let c_name = CString::new(name).unwrap_or_default();
         // SAFETY: the module is loaded.
-        let handle = unsafe { result::module::get_function(module, c_name) }.of("cuModuleGetFunction")?;
+        let handle = unsafe { result::module::get_function(module.handle, c_name) }.of("cuModuleGetFunction")?;
         let attribute = |attribute| {
             // SAFETY: the handle is that of a function of a loaded module.
             unsafe { result::function::get_function_attribute(handle, attribute) }
@@ -160,6 +186,7 @@ impl Function {
         };
         Ok(Function {
             handle,
+            is_cubin: module.is_cubin,
             registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             local: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             shared: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
@@ -198,6 +225,8 @@ impl Function {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prepared {
+    /// Whether it is machine code of the program ([`Cubin`]), which the driver has not compiled.
+    pub is_cubin: bool,
     /// Registers of a thread.
     pub registers: u32,
     /// Bytes of local memory of a thread: spilled registers, and variables in `.local`.
@@ -230,7 +259,7 @@ pub enum LimitedBy {
 
 impl fmt::Display for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Prepared { registers, local, shared, ctas_per_multiprocessor, warps, most_warps, limited_by } = self;
+        let Prepared { registers, local, shared, ctas_per_multiprocessor, warps, most_warps, limited_by, .. } = self;
         let by = match limited_by {
             LimitedBy::Registers => "registers",
             LimitedBy::Shared => "shared memory",
@@ -271,6 +300,7 @@ impl Prepared {
         ];
         let (_, limited_by) = limits.into_iter().min_by_key(|(ctas, _)| *ctas).unwrap_or((0, LimitedBy::Ctas));
         Ok(Prepared {
+            is_cubin: function.is_cubin,
             registers: function.registers,
             local: function.local,
             shared,

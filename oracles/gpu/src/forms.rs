@@ -1,8 +1,8 @@
 //! Instructions of every form with many operands.
 
-use crate::Devices;
-use crate::table::{Set, Verdict};
+use crate::table::Verdict;
 use ptx_dsl::agree::Agreement;
+use ptx_dsl::cuda::Gpu;
 use ptx_dsl::load::Module;
 use ptx_dsl::prelude::*;
 use std::path::Path;
@@ -10,24 +10,13 @@ use std::path::Path;
 /// Threads of a CTA, as `gpu_results/text.rs` has them.
 const BLOCK: usize = 128;
 
-/// Runs the kernels of `forms/`, of which each has many forms.
-pub fn run(folder: &Path, devices: &Devices) -> Set {
-    let folder = folder.join("forms");
-    let list = std::fs::read_to_string(folder.join("kernels.txt")).unwrap_or_default();
-    let lines: Vec<&str> = list.lines().collect();
-    let results = devices.each(lines.len(), |n| one(&folder, lines[n], devices));
-    // a kernel has as many launches as forms: the table counts these
-    let launches = results.into_iter().flatten().collect();
-    Set { title: "forms of instructions, with many operands each".to_owned(), launches }
-}
-
 /// Runs the kernel of a line `NAME SET THREADS OUTPUTS...`, with the number of outputs of each form. Returns a verdict for each form.
-fn one(folder: &Path, line: &str, devices: &Devices) -> Vec<(String, Verdict)> {
+pub fn run(folder: &Path, line: &str, gpu: &Gpu) -> Vec<(String, Verdict)> {
     let words: Vec<&str> = line.split(' ').collect();
     let [name, set, threads, outputs @ ..] = &words[..] else { return Vec::new() };
     let outputs: Vec<usize> = outputs.iter().filter_map(|n| n.parse().ok()).collect();
     let threads: usize = threads.parse().unwrap_or_default();
-    let verdict = launch(folder, (name, set), threads, outputs.iter().sum(), devices);
+    let verdict = launch(folder, (name, set), threads, outputs.iter().sum(), gpu);
     let verdict = verdict.unwrap_or_else(Verdict::Differs);
     // at a difference, it is the first form that has one
     let same = |verdict: &Verdict| match verdict {
@@ -46,18 +35,14 @@ fn launch(
     (name, set): (&str, &str),
     threads: usize,
     outputs: usize,
-    devices: &Devices,
+    gpu: &Gpu,
 ) -> Result<Verdict, String> {
-    let gpu = match devices.gpu() {
-        Ok(gpu) => gpu,
-        Err(reason) => return Ok(Verdict::Reason(reason)),
-    };
     let text = std::fs::read_to_string(folder.join(format!("{name}.ptx"))).map_err(|e| e.to_string())?;
     let operands = std::fs::read(folder.join(format!("{set}.bin"))).map_err(|e| e.to_string())?;
     let module = Module::parse(&text).map_err(|e| e.to_string())?;
     let kernel = module.kernel(name).map_err(|e| e.to_string())?;
     let host = Host::new();
-    let agreed = Agreement::new("host", &host).with("GPU", &gpu).run(|device| {
+    let agreed = Agreement::new("host", &host).with("GPU", gpu).run(|device| {
         let (mut cells, mut out) = (vec![0u64; threads], vec![0u64; threads * outputs]);
         let mut arguments = [operands[..].into(), (&mut cells).into(), (&mut out).into()];
         kernel.launch_raw(device, Launch::grid((threads / BLOCK) as u32).block(BLOCK as u32), &mut arguments)

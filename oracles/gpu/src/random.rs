@@ -1,25 +1,17 @@
 //! Random kernels: a GPU, a host and plain Rust leave the same bytes.
 
-use crate::Devices;
-use crate::table::{Set, Verdict};
+use crate::table::Verdict;
 use ptx_dsl::agree::Agreement;
+use ptx_dsl::cuda::Gpu;
 use ptx_dsl::load::Module;
 use ptx_dsl::prelude::*;
 use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 use std::path::Path;
 
-/// Runs the kernels of `random/`.
-pub fn run(folder: &Path, devices: &Devices) -> Set {
-    let folder = folder.join("random");
-    let list = std::fs::read_to_string(folder.join("kernels.txt")).unwrap_or_default();
-    let lines: Vec<&str> = list.lines().collect();
-    let table = words(&std::fs::read(folder.join("table.bin")).unwrap_or_default());
-    let launches = devices.each(lines.len(), |n| {
-        let name = lines[n].split(' ').next().unwrap_or_default().to_owned();
-        let verdict = one(&folder, lines[n], &table, devices).unwrap_or_else(Verdict::Differs);
-        (name, verdict)
-    });
-    Set { title: "random kernels, also equal to plain Rust".to_owned(), launches }
+/// Runs the kernel of a line of `kernels.txt`.
+pub fn run(folder: &Path, line: &str, gpu: &Gpu) -> Vec<(String, Verdict)> {
+    let name = line.split(' ').next().unwrap_or_default().to_owned();
+    vec![(name, one(folder, line, gpu).unwrap_or_else(Verdict::Differs))]
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {
@@ -44,11 +36,8 @@ fn map(table: &[u32], which: usize) -> Option<TensorMap<'_>> {
 }
 
 /// Runs the kernel of a line `NAME CTAS X Y N TENSOR`.
-fn one(folder: &Path, line: &str, table: &[u32], devices: &Devices) -> Result<Verdict, String> {
-    let gpu = match devices.gpu() {
-        Ok(gpu) => gpu,
-        Err(reason) => return Ok(Verdict::Reason(reason)),
-    };
+fn one(folder: &Path, line: &str, gpu: &Gpu) -> Result<Verdict, String> {
+    let table = &words(&std::fs::read(folder.join("table.bin")).map_err(|e| e.to_string())?)[..];
     let (name, numbers) = line.split_once(' ').ok_or("no numbers")?;
     let numbers: Vec<u32> = numbers.split(' ').filter_map(|n| n.parse().ok()).collect();
     let [grid, x, y, n, tensor] = numbers[..] else { return Err(format!("not five numbers: {line}")) };
@@ -58,7 +47,7 @@ fn one(folder: &Path, line: &str, table: &[u32], devices: &Devices) -> Result<Ve
     let kernel = module.kernel(name).map_err(|e| e.to_string())?;
     let size = (expected.len() - 16) / 4;
     let host = Host::new();
-    let agreed = Agreement::new("host", &host).with("GPU", &gpu).run(|device| {
+    let agreed = Agreement::new("host", &host).with("GPU", gpu).run(|device| {
         let mut result: Vec<u32> = (0..size as u32).map(|i| i.wrapping_mul(0x0101_4001)).collect();
         let mut totals = [0u32; 4];
         let map = map(table, tensor as usize).expect("a valid map");

@@ -36,6 +36,34 @@ impl Verdict {
             _ => Verdict::Differs(error.to_string()),
         }
     }
+
+    /// Whether the GPU's context is lost.
+    pub fn has_lost_the_context(&self) -> bool {
+        matches!(self, Verdict::Differs(how) if how.contains("context is lost") || how.contains("context was lost"))
+    }
+
+    /// The verdict as a line.
+    pub fn line(&self) -> String {
+        let (kind, text) = match self {
+            Verdict::Equal => ("equal", ""),
+            Verdict::Within => ("within", ""),
+            Verdict::Reason(reason) => ("reason", reason.as_str()),
+            Verdict::Differs(how) => ("differs", how.as_str()),
+        };
+        format!("{kind}\t{}", text.replace('\n', "\x0b"))
+    }
+
+    /// The verdict of such a line.
+    pub fn of_line(line: &str) -> Self {
+        let (kind, text) = line.split_once('\t').unwrap_or((line, ""));
+        let text = text.replace('\x0b', "\n");
+        match kind {
+            "equal" => Verdict::Equal,
+            "within" => Verdict::Within,
+            "reason" => Verdict::Reason(text),
+            _ => Verdict::Differs(text),
+        }
+    }
 }
 
 /// The launches of one kind.

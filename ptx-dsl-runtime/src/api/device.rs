@@ -109,6 +109,12 @@ impl<'k> KernelCode<'k> {
     }
 }
 
+/// A hash of PTX text, by which a build names the module that machine code was made from (FNV-1a, 64 bits).
+#[doc(hidden)]
+pub fn text_hash(ptx: &str) -> u64 {
+    ptx.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
 impl<M> Device for Host<M> {
     fn launch_code(&self, code: &KernelCode<'_>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
         match code.engines {

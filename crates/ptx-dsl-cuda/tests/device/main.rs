@@ -8,6 +8,7 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 use std::process::Command;
 
+mod cubins;
 mod features;
 mod streams;
 
