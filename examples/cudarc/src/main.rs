@@ -1,8 +1,11 @@
-//! One kernel on the host and on a GPU, through cudarc: `cargo run -p cudarc-example`. Without the CUDA driver it runs on the host
-//! alone.
+//! ptx-dsl and cudarc in one program: `cargo run -p cudarc-example`. Without the CUDA driver it runs on the host alone.
+//!
+//! cudarc launches the text of one kernel. Then ptx-dsl launches another one in cudarc's context, on its stream, and on its memory: an
+//! address of the device is the argument of a parameter `.u64` without `.ptr`, for which a host takes a buffer.
 
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg, sys::is_culib_present};
+use cudarc::driver::{CudaContext, DevicePtrMut, LaunchConfig, PushKernelArg, sys::is_culib_present};
 use cudarc::nvrtc::Ptx;
+use ptx_dsl::cuda::Gpu;
 use ptx_dsl::prelude::*;
 
 ptx! {
@@ -30,6 +33,23 @@ ptx! {
         st.global.u32 [%x], %v;
         ret;
     }
+
+    // Adds its number to each element.
+    .visible .entry numbered(.param .u64 x) .reqntid 32
+    {
+        .reg .b32 %i, %block, %v;
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        cvta.to.global.u64 %x, %x;
+        mov.u32 %i, %tid.x;
+        mov.u32 %block, %ctaid.x;
+        mad.lo.u32 %i, %block, 32, %i;
+        mad.wide.u32 %x, %i, 4, %x;
+        ld.global.u32 %v, [%x];
+        add.u32 %v, %v, %i;
+        st.global.u32 [%x], %v;
+        ret;
+    }
 }
 
 const BLOCKS: u32 = 64;
@@ -42,6 +62,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut x = input.clone();
     sums.launch(&Host::checked(), Launch::grid(BLOCKS), (&mut x,))?;
     assert_eq!(x, expected);
+    numbered.launch(&Host::checked(), Launch::grid(BLOCKS), (&mut x,))?;
+    let all_numbered: Vec<u32> = (0..).zip(&expected).map(|(i, v)| v.wrapping_add(i)).collect();
+    assert_eq!(x, all_numbered);
     println!("the host agrees with Rust");
 
     // SAFETY: loading the driver's library runs its initialisers, which are NVIDIA's.
@@ -60,5 +83,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     unsafe { launch.launch(config) }?;
     assert_eq!(stream.clone_dtoh(&on_device)?, expected);
     println!("the GPU agrees with Rust");
+
+    // SAFETY: `numbered` accesses as many elements as there are threads; the slice has them, and lives until the launch has ended.
+    let gpu = unsafe { Gpu::in_context(stream.context().clone()) }?.on_stream(stream.clone());
+    let (address, in_use) = on_device.device_ptr_mut(&stream);
+    numbered.launch(&gpu, Launch::grid(BLOCKS), (address,))?;
+    drop(in_use);
+    assert_eq!(stream.clone_dtoh(&on_device)?, all_numbered);
+    println!("and so does ptx-dsl in cudarc's context, on its stream and its memory");
     Ok(())
 }
