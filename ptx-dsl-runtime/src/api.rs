@@ -9,4 +9,5 @@ pub mod host;
 pub mod kernel_fn;
 pub mod launch;
 pub mod param;
+pub mod stream;
 pub mod tensor_map;

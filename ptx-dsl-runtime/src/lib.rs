@@ -34,6 +34,7 @@ pub use api::host::{Explore, Explored, Host, Off, Report};
 pub use api::kernel_fn::KernelFn;
 pub use api::launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress};
 pub use api::param::Param;
+pub use api::stream::HostStream;
 pub use api::tensor_map::{
     ElementType, Fields, Fill, Interleave, L2Promotion, Mode, PixelBox, Swizzle, Tensor, TensorMap, TensorMapBuilder,
     TensorMapError,

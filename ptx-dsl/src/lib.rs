@@ -168,11 +168,11 @@ pub mod kernel {
 ///
 /// [Example](crate#launches).
 pub mod launch {
-    pub use ptx_dsl_runtime::EngineError;
     pub use ptx_dsl_runtime::device::{Device, KernelCode};
     pub use ptx_dsl_runtime::launch::{
         CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Dimensions, GlobalBytes, LaunchError, LaunchShape, Passed, Progress,
     };
+    pub use ptx_dsl_runtime::{EngineError, HostStream};
 }
 
 /// Tensor maps, as `cuTensorMapEncodeTiled` and similar functions make them.

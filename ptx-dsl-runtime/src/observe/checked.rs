@@ -205,6 +205,8 @@ impl Monitor for Checked {
 
     fn sync(&mut self, what: Sync, order: Order, who: Who) -> Result<(), FaultKind> {
         match what {
+            // one launch is all that it sees
+            Sync::GridWait | Sync::GridTrigger => {}
             Sync::MbarrierInit { rank, offset } => self.begins((who.slot, rank, offset), who)?,
             Sync::MbarrierInval { rank, offset } => self.ends((who.slot, rank, offset), who)?,
             Sync::Mbarrier { rank, offset, counts } => {

@@ -8,6 +8,7 @@ use crate::kernel::Flow;
 use crate::machine::Ctx;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
+use crate::observe::monitor::Sync;
 use crate::sync::register_pool::Request;
 pub use stack::{alloca, stackrestore, stacksave};
 
@@ -52,8 +53,12 @@ nothing! {
     brkpt
     /// `pmevent`: no counters.
     pmevent
-    /// `griddepcontrol`: a grid starts when its prerequisites have ended.
-    griddepcontrol
+}
+
+/// `griddepcontrol`: a grid starts when its prerequisites have ended. A monitor learns what it would order on a GPU.
+#[inline]
+pub fn griddepcontrol(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+    x.report_sync(if q.has(q::wait) { Sync::GridWait } else { Sync::GridTrigger }, x.mask)
 }
 
 semantics! {

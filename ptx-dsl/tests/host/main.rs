@@ -7,6 +7,7 @@ mod interpreter;
 mod load;
 mod multimem;
 mod profile;
+mod streams;
 
 use ptx_dsl::Error;
 use ptx_dsl::load::{Kernel, Module};

@@ -130,6 +130,34 @@ impl<'a> Arg<'a> {
         }
     }
 
+    /// The address of its memory in the process, and the offset of its first byte in its segment, if it is a buffer or a tensor map.
+    pub(crate) fn place(&self) -> Option<(usize, u64)> {
+        let of = |bytes: &[u8]| Some((bytes.as_ptr().addr(), start(bytes)));
+        match &self.kind {
+            Kind::Buffer(bytes, _) => of(bytes),
+            Kind::ReadOnly(bytes, _) => of(bytes),
+            Kind::TensorMap(map) => match map.borrow() {
+                Borrowed::Writable(bytes) => of(&bytes),
+                Borrowed::ReadOnly(bytes) => of(bytes),
+                Borrowed::Argument(_) | Borrowed::Taken => None,
+            },
+            Kind::Value(_) | Kind::Multicast(_) => None,
+        }
+    }
+
+    /// Gives memory that a launch may have written other contents of the same size.
+    pub(crate) fn restore(&mut self, contents: &[u8]) {
+        match &mut self.kind {
+            Kind::Buffer(bytes, _) => bytes.copy_from_slice(contents),
+            Kind::TensorMap(map) => {
+                if let Borrowed::Writable(mut bytes) = map.borrow() {
+                    bytes.copy_from_slice(contents);
+                }
+            }
+            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) => {}
+        }
+    }
+
     /// Whether it is a multicast object.
     pub(super) fn is_multicast(&self) -> bool {
         matches!(self.kind, Kind::Multicast(_))

@@ -117,7 +117,8 @@ impl Launch {
     }
 
     /// Allows the grid to start before the one before it in the stream has ended (programmatic dependent launch). What depends on that one
-    /// comes after `griddepcontrol.wait`. A host runs one launch after the other.
+    /// comes after `griddepcontrol.wait`. A host runs one launch after the other; the [stream](crate::api::stream::HostStream) of a
+    /// checked host finds what comes before the wait.
     pub fn programmatic(mut self) -> Self {
         self.programmatic = true;
         self

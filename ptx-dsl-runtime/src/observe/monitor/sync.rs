@@ -8,6 +8,10 @@ use super::{Groups, ProxyFence};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sync {
+    /// `griddepcontrol.wait`: waits for the grids before.
+    GridWait,
+    /// `griddepcontrol.launch_dependents`: the next grid may start.
+    GridTrigger,
     /// `mbarrier.init`
     MbarrierInit {
         /// The CTA of the object, by its rank in the cluster
