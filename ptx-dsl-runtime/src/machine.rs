@@ -24,6 +24,7 @@ mod lane_access;
 pub mod limits;
 mod loops;
 mod memory;
+mod nothing;
 pub(crate) mod origins;
 pub(crate) mod polling;
 pub(crate) mod print;
@@ -209,18 +210,22 @@ fn work(
     if let Some(monitor) = x.monitor.get() {
         monitor.launch(x.geometry.info);
     }
+    let alike = if team.is_single() && nothing::is_all_of(grid, &x.geometry) { team.leave_one() } else { 1 };
     let outcome = x.drive(&mut *body);
     x.report(Event::Ends { failed: outcome.is_err() });
     let findings = std::mem::take(&mut x.findings);
     match findings.end(outcome.err()) {
-        None => Ok(Report {
-            clusters_launched: x.residents.launched,
-            clusters_cancelled: x.residents.cancelled,
-            turns: x.scheduling.turns,
-            instructions: x.scheduling.endless.instructions,
-            device_time: None,
-            schedule: x.scheduling.take_record(),
-        }),
+        None => {
+            let report = Report {
+                clusters_launched: x.residents.launched,
+                clusters_cancelled: x.residents.cancelled,
+                turns: x.scheduling.turns,
+                instructions: x.scheduling.endless.instructions,
+                device_time: None,
+                schedule: x.scheduling.take_record(),
+            };
+            Ok(report.times(alike))
+        }
         Some(mut fault) => {
             team.stop();
             fault.replay = grid.replay.clone();

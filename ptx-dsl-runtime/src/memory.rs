@@ -13,3 +13,4 @@ pub mod scattered;
 pub(crate) mod segment;
 pub(crate) mod tensor_map;
 pub mod tmem;
+pub(crate) mod visited;

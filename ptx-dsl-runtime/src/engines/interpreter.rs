@@ -180,7 +180,7 @@ impl machine::Code for Executable {
         }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
-        x.scheduling.endless = EndlessGuard::interpreted(x.scheduling.has_default_budget, x.monitor.is_on(), slots);
+        x.scheduling.endless = EndlessGuard::interpreted(x.scheduling.has_default_budget, x.monitor.is_on());
         let (wants, needs) = (x.monitor.wants(), x.monitor.needs());
         let code = self.code(x.set, needs.variables);
         if (needs.variables || wants.events)

@@ -2,16 +2,15 @@
 //!
 //! Instructions are counted, not time, so that a launch ends alike in every run. There are two counts since the last progress. All that has
 //! run must stay below a limit, and so must what has run for each warp that can run. A launch with a thread in a loop that counts to an end
-//! ([`super::counted`]) gets the time of the limits several times. Progress is that a thread ends, or that memory changes where it had not
-//! changed before ([`super::written`]).
+//! ([`super::counted`]) gets the time of the limits several times. Progress is that a thread ends, that memory changes where it had not
+//! changed before ([`super::written`]), or that copies read memory that none had read before
+//! ([`Visited`](crate::memory::visited::Visited)): persistent clusters that multiply large matrices read for long before the first of them
+//! writes a result.
 
 /// Instructions that a warp may run on the interpreter without progress: what takes a few seconds.
 const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000_000 };
-/// Instructions that all warps together may run without progress, for each so many resident clusters: persistent ones that work side by side
-/// write their first results at about the same time.
+/// Instructions that all warps together may run without progress.
 const TOGETHER: u64 = 2 * INTERPRETED;
-/// The clusters that are resident by default.
-const CLUSTERS: u64 = 16;
 /// The limit that [`INTERPRETED`] is, for code that rustc has compiled without optimising it: 12 million regions.
 pub(crate) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
 /// The number of times that a counted loop gets a new time limit.
@@ -78,11 +77,10 @@ impl EndlessGuard {
         EndlessGuard { limit: if has_default_budget { limit } else { u64::MAX }, ..Self::OFF }
     }
 
-    /// A guard for the interpreter, which can look at loops, and so many resident clusters. With a monitor an instruction takes longer.
-    pub fn interpreted(has_default_budget: bool, monitored: bool, clusters: usize) -> Self {
+    /// A guard for the interpreter, which can look at loops. With a monitor an instruction takes longer.
+    pub fn interpreted(has_default_budget: bool, monitored: bool) -> Self {
         let part = if monitored { 2 } else { 1 };
-        let all = TOGETHER * (clusters as u64).div_ceil(CLUSTERS).max(1);
-        let limit_together = if has_default_budget { all / part } else { u64::MAX };
+        let limit_together = if has_default_budget { TOGETHER / part } else { u64::MAX };
         EndlessGuard { suspicion: [PATIENCE; 2], limit_together, ..Self::new(has_default_budget, INTERPRETED / part) }
     }
 
@@ -93,7 +91,7 @@ impl EndlessGuard {
         self.writes();
     }
 
-    /// Records that memory has changed where it had not changed before.
+    /// Records that memory has changed where it had not changed before, or that copies have read new parts of it.
     pub fn writes(&mut self) {
         (self.spent, self.together, self.counted) = (0, 0, 0);
     }
@@ -166,11 +164,8 @@ mod tests {
         together.instructions += 4100;
         assert_eq!(together.spent(30, 8), Spent::Much, "a warp has its own limit");
         assert_eq!((0..100).filter(|_| together.counts()).count(), 14, "not for ever");
-        // 148 persistent clusters of one CTA each: `tcgen05.mma` of 128 x 256 x 8192 counts for 4.3 million, in a loop that counts
-        let first_tiles = 148 * 4_300_000;
-        let gemm = |clusters| EndlessGuard::interpreted(true, true, clusters).limit_together;
-        assert!(gemm(148) * u64::from(COUNTED) > first_tiles);
-        assert_eq!((gemm(1), gemm(16), gemm(17)), (TOGETHER / 2, TOGETHER / 2, TOGETHER));
+        let limit = |monitored| EndlessGuard::interpreted(true, monitored).limit_together;
+        assert_eq!((limit(false), limit(true)), (TOGETHER, TOGETHER / 2));
         // regions, where instructions are not counted
         let mut compiled = EndlessGuard::new(true, 1000);
         assert_eq!((compiled.spent(125, 1), compiled.spent(126, 1)), (Spent::Little, Spent::Much));

@@ -195,7 +195,7 @@ impl<'a> Geometry<'a> {
     }
 
     /// The code for the interpreter, which compiled kernels have, too.
-    fn image(&self) -> Cow<'_, Image> {
+    pub fn image(&self) -> Cow<'_, Image> {
         match &self.regions {
             Regions::Interpreted(image) => Cow::Borrowed(image),
             Regions::Compiled(_) => Cow::Owned(self.image_of_compiled().unwrap_or_default()),

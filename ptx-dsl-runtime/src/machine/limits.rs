@@ -46,5 +46,5 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-/// The default of [`Launch::step_limit`](crate::api::launch::Launch::step_limit) in regions, counted while global memory does not change where it had not changed before.
+/// The default of [`Launch::step_limit`](crate::api::launch::Launch::step_limit) in regions, counted while no cluster starts, global memory does not change where it had not changed before, and copies read no part of it for the first time.
 pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;

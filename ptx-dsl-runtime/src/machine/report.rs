@@ -20,3 +20,15 @@ pub struct Report {
     /// The time on a GPU, if it was asked to measure launches. A host measures none.
     pub device_time: Option<Duration>,
 }
+
+impl Report {
+    /// The report of as many clusters that do the same.
+    pub(super) fn times(self, clusters: u64) -> Report {
+        Report {
+            clusters_launched: self.clusters_launched * clusters,
+            turns: self.turns.saturating_mul(clusters),
+            instructions: self.instructions.saturating_mul(clusters),
+            ..self
+        }
+    }
+}

@@ -76,6 +76,8 @@ pub(crate) struct Scheduling<'a> {
     limit: u64,
     /// The user has not set it.
     pub has_default_budget: bool,
+    /// The clusters of the grid that had started when the budget was last extended.
+    pub started: u64,
     /// The parts of global memory that have changed.
     pub written: Written,
     /// Ends endless loops before the budget does.
@@ -120,6 +122,7 @@ impl<'a> Scheduling<'a> {
             tests: Tests::default(),
             limit: grid.limits.steps.unwrap_or(DEFAULT_STEP_LIMIT),
             has_default_budget: grid.limits.steps.is_none(),
+            started: 0,
             written: Written::default(),
             endless: EndlessGuard::OFF,
             next_check: QUANTUM,
@@ -311,14 +314,15 @@ impl<'a> Scheduling<'a> {
         (self.turns > self.limit || !self.team.is_single() && !self.spend()).then_some(self.limit)
     }
 
-    /// Is the step budget that of a launch which has not set one, and that nobody else uses up?
-    pub fn has_default_limit(&self) -> bool {
-        self.has_default_budget && self.team.is_single()
+    /// Is the budget of several host threads exceeded by so little that another one may still extend it?
+    pub fn has_grace(&self) -> bool {
+        !self.team.is_single() && self.team.has_grace()
     }
 
     /// Extends the step limit after progress: as many steps again.
     pub fn extend_limit(&mut self) {
         self.limit = self.turns.saturating_add(DEFAULT_STEP_LIMIT);
+        self.team.extend_limit();
     }
 
     pub fn is_cancelled(&self) -> bool {

@@ -16,6 +16,9 @@ const RETRY: Duration = Duration::from_millis(1);
 /// The most clusters that a thread claims at a time.
 const MAX_CLAIM: u64 = 32;
 
+/// Regions by which threads may exceed the default budget until one of them has looked for progress.
+const GRACE: u64 = DEFAULT_STEP_LIMIT / 8;
+
 /// The host threads of one launch.
 #[derive(Debug)]
 pub(crate) struct Team {
@@ -30,7 +33,7 @@ pub(crate) struct Team {
     /// Clusters after the next one that have been taken: only one thread chooses, in any order. And their number.
     taken_ahead: Mutex<BTreeSet<u64>>,
     gaps: AtomicU64,
-    limit: u64,
+    limit: AtomicU64,
     turns: AtomicU64,
     stopped: AtomicBool,
     listener: Option<Listener>,
@@ -91,7 +94,7 @@ impl Team {
             cancelled: AtomicU64::new(0),
             taken_ahead: Mutex::default(),
             gaps: AtomicU64::new(0),
-            limit: limits.steps.unwrap_or(DEFAULT_STEP_LIMIT),
+            limit: AtomicU64::new(limits.steps.unwrap_or(DEFAULT_STEP_LIMIT)),
             turns: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             listener: limits.listener.clone(),
@@ -156,6 +159,13 @@ impl Team {
         n
     }
 
+    /// Leaves one cluster of a launch that has not begun, for all. Returns their number.
+    pub fn leave_one(&self) -> u64 {
+        self.next.store(self.clusters - 1, Relaxed);
+        *locked(&self.ended) = self.clusters - 1;
+        self.clusters
+    }
+
     /// The first cluster that nobody has claimed yet.
     pub fn next_pending(&self) -> Option<u64> {
         let ahead = locked(&self.taken_ahead);
@@ -214,7 +224,22 @@ impl Team {
 
     /// Adds to the regions run by all threads. False if they exceed the budget.
     pub fn spend(&self, turns: u64) -> bool {
-        self.turns.fetch_add(turns, Relaxed).saturating_add(turns) <= self.limit
+        self.turns.fetch_add(turns, Relaxed).saturating_add(turns) <= self.limit.load(Relaxed)
+    }
+
+    /// Gives all threads the budget once more.
+    pub fn extend_limit(&self) {
+        self.limit.fetch_max(self.turns.load(Relaxed).saturating_add(DEFAULT_STEP_LIMIT), Relaxed);
+    }
+
+    /// Do the regions run by all threads exceed the budget by little?
+    pub fn has_grace(&self) -> bool {
+        self.turns.load(Relaxed) <= self.limit.load(Relaxed).saturating_add(GRACE)
+    }
+
+    /// The clusters that host threads have claimed.
+    pub fn started(&self) -> u64 {
+        self.next.load(Relaxed).saturating_add(self.gaps.load(Relaxed))
     }
 
     pub fn is_stopped(&self) -> bool {

@@ -11,6 +11,7 @@ use crate::memory::atomic_bytes;
 use crate::memory::bounds::offset_in;
 use crate::memory::little_endian;
 use crate::memory::segment::{Bytes, Segment, ThreadSegment};
+use crate::memory::visited::Visited;
 
 /// Entries of the access cache. Accesses of a kernel are numbered; numbers that are equal modulo this share an entry.
 const ENTRIES: usize = 32;
@@ -58,6 +59,8 @@ pub(crate) struct Global<'a> {
     concurrent: Vec<&'a [AtomicU8]>,
     /// For each segment, how many segments from it on are the replicas of one multicast object.
     replicas: Vec<usize>,
+    /// The parts that copies have read.
+    visited: Visited,
     of: PhantomData<&'a mut [u8]>,
 }
 
@@ -81,7 +84,7 @@ impl<'a> Global<'a> {
 
     fn of(segments: Vec<Span>, concurrent: Vec<&'a [AtomicU8]>, replicas: Vec<usize>) -> Self {
         let cache = std::array::from_fn(|_| Cell::new(Cached { start: 0, span: Span::EMPTY }));
-        Global { segments, cache, concurrent, replicas, of: PhantomData }
+        Global { segments, cache, concurrent, replicas, visited: Visited::default(), of: PhantomData }
     }
 
     /// Whether other host threads access global memory.
@@ -238,15 +241,23 @@ impl<'a> Global<'a> {
 
     /// Copies bytes from a place on. `false`, with nothing done, if they are not all in its segment.
     pub fn copy_out(&self, segment: usize, offset: u64, to: &mut [u8]) -> bool {
-        if let Some(from) = part(self.bytes(segment), self.at(segment, offset), to.len()) {
+        let (bytes, at) = (self.bytes(segment), self.at(segment, offset));
+        let size = if let Some(from) = part(bytes, at, to.len()) {
             to.copy_from_slice(from);
-            return true;
-        }
-        match self.concurrent(segment, offset, to.len()) {
-            Some(from) => atomic_bytes::copy_in(from, to),
-            None => return false,
-        }
+            bytes.len()
+        } else if let Some(from) = self.concurrent(segment, offset, to.len()) {
+            atomic_bytes::copy_in(from, to);
+            self.concurrent_segment(segment).len()
+        } else {
+            return false;
+        };
+        self.visited.visit(segment, at as usize, size);
         true
+    }
+
+    /// Whether copies have read parts of memory that none had read before, since the last question.
+    pub fn reads_new_parts(&self) -> bool {
+        self.visited.take_new()
     }
 
     /// Copies bytes to a place. `false`, with nothing done, if they are not all in its segment, or if that is read-only.

@@ -107,21 +107,29 @@ impl Ctx<'_> {
         if self.scheduling.turns >= self.scheduling.next_check { self.check_limits() } else { Ok(()) }
     }
 
-    /// A fault if the step budget is used up. By default it counts only what has run since memory last changed where it had not before.
+    /// A fault if the step budget is used up. By default it counts only what has run since the last progress.
     pub(crate) fn check_step_limit(&mut self) -> Result<(), Box<Fault>> {
         match self.scheduling.exceeded_limit() {
             None => Ok(()),
-            Some(_) if self.scheduling.has_default_limit() && self.writes_new_memory() => {
+            Some(_) if self.scheduling.has_default_budget && self.progresses() => {
                 self.scheduling.extend_limit();
                 Ok(())
             }
+            // another host thread may see progress that this one does not
+            Some(_) if self.scheduling.has_default_budget && self.scheduling.has_grace() => Ok(()),
             Some(turns) => Err(self.out_of_steps(turns)),
         }
     }
 
-    /// Whether global memory has changed where it had not changed before.
-    fn writes_new_memory(&mut self) -> bool {
-        self.scheduling.written.is_new(&self.memory.global)
+    /// Whether clusters have started since the step budget was last extended, or memory is new.
+    fn progresses(&mut self) -> bool {
+        let started = self.scheduling.team.started();
+        std::mem::replace(&mut self.scheduling.started, started) < started || self.has_new_memory()
+    }
+
+    /// Whether global memory has changed where it had not changed before, or copies have read parts of it that none had read before.
+    fn has_new_memory(&mut self) -> bool {
+        self.memory.global.reads_new_parts() || self.scheduling.written.is_new(&self.memory.global)
     }
 
     /// Does a thread that can run count to an end?
@@ -149,7 +157,7 @@ impl Ctx<'_> {
         let turns = self.scheduling.turns;
         match self.scheduling.endless.spent(turns, count) {
             Spent::Little => {}
-            Spent::Much | Spent::MuchTogether if self.writes_new_memory() => self.scheduling.endless.writes(),
+            Spent::Much | Spent::MuchTogether if self.has_new_memory() => self.scheduling.endless.writes(),
             Spent::Much | Spent::MuchTogether if self.counts() && self.scheduling.endless.counts() => {}
             Spent::Much | Spent::MuchTogether | Spent::TooManyStores => return Err(self.out_of_steps(turns)),
         }

@@ -56,6 +56,35 @@ fn endless_loops_end() {
     assert_eq!(kind(run::<Endless>(&Host::new(), l.cancel(handle), &mut [0])), cancelled);
 }
 
+// works for long in each of many rounds, each of which copies from memory, and writes nothing; with 0 in the buffer from its start
+kernel!(Reader, INFO, |x, pc, ws| {
+    match pc {
+        0 => Some(Next::Go(1)),
+        1 => {
+            x.warp(0);
+            x.scheduling.works(90_000_000);
+            let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, 0)?;
+            let [moves, ..] = x.read(AddrSpace::Global, base, 4, 0)?;
+            let round = u64::from(ws[0].a[0]);
+            ws[0].a[0] += 1;
+            let at = if moves == 0 { 0 } else { round * 4096 };
+            assert!(x.memory.global.copy_out((base >> 40) as usize, at, &mut [0; 16]));
+            // to the driver, which looks at the limits
+            return Ok(Next::Go(if round == 99 { 3 } else { 1 }));
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+/// Rounds that read other memory are progress, although nothing is written; rounds that read the same are not.
+#[test]
+fn long_launches_that_read_on() {
+    let mut memory = vec![1; 100 * 1024];
+    assert!(run::<Reader>(&Host::new(), Launch::grid(1), &mut memory).is_ok());
+    memory[0] = 0;
+    assert!(matches!(kind(run::<Reader>(&Host::new(), Launch::grid(1), &mut memory)), FaultKind::StepLimit { .. }));
+}
+
 #[test]
 fn more_resident_clusters_than_memory_has_room_for() {
     let host = Host::new().resident_clusters(usize::MAX);
