@@ -5,7 +5,7 @@ use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
 use crate::tokens::{self, Source};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::code;
@@ -81,6 +81,12 @@ impl Expansion<'_> {
             if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let entries = entries(compiled);
+        if self.names_halves(compiled) {
+            out.extend(quote!(
+                #[allow(unused_imports)]
+                use ::ptx_dsl::__private::halves::*;
+            ));
+        }
         if let Some((id, first, at)) = entries.first() {
             let module = if broken { Cow::Borrowed(&compiled.hir) } else { ptx_dsl_image::for_engines(&compiled.hir) };
             let first = (first, &module.functions[id.0 as usize]);
@@ -112,6 +118,13 @@ impl Expansion<'_> {
             names.push(self.ident(name, *at));
         }
         (out, names)
+    }
+
+    /// Does the type of a parameter name `f16` or `bf16`?
+    fn names_halves(&self, compiled: &Compiled) -> bool {
+        let entries = compiled.hir.functions.iter().filter(|f| f.entry && f.defined);
+        let types = entries.flat_map(|f| &f.params).filter_map(|param| param.rust_type);
+        types.into_iter().any(|at| has_half((self.rust)(at)))
     }
 
     /// The compiled code of all kernels.
@@ -161,6 +174,15 @@ impl Expansion<'_> {
         name.set_span((self.spans)(at).0);
         name
     }
+}
+
+/// Do the tokens of a type have the name `f16` or `bf16`?
+fn has_half(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(name) => name == "f16" || name == "bf16",
+        TokenTree::Group(group) => has_half(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// The kernels of a module, with their Rust names.

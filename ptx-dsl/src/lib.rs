@@ -202,6 +202,13 @@ pub mod __private {
 
     /// Whether the profile optimises this crate. Crates with kernels are then assumed to be optimised too.
     pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
+
+    /// The 16-bit floats that the types of parameters name, if nothing else in scope has these names. The primitive types of rustc with the
+    /// names are unstable.
+    pub mod halves {
+        #[cfg(feature = "half")]
+        pub use half::{bf16, f16};
+    }
 }
 
 #[cfg(doctest)]

@@ -278,3 +278,22 @@ fn arrays_are_passed_by_value() {
     k.launch(&Host::new(), Launch::grid(1), (&mut y, [5, 6, 7], [[1.0, 2.0], [3.0, 4.0]], true, 11)).unwrap();
     assert_eq!(y, [7, 4.0f32.to_bits(), 1, 11]);
 }
+
+/// Ranges of registers, and a closure that declares nothing else.
+#[test]
+fn ranges_of_registers() {
+    let kernel = ptx!(<sm_90, ptx 8.0> |x: &mut [u32]| {
+        .reg .b32 %v<4>;
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        ld.global.v2.u32 {%v0..=%v1}, [%x];
+        ld.global.v2.u32 {%v2..=%v3}, [%x+8];
+        @for I in 0..4 { add.u32 %v{I}, %v{I}, I; }
+        st.global.v2.u32 [%x], {%v2..=%v3};
+        st.global.v2.u32 [%x+8], {%v0..=%v1};
+        ret;
+    });
+    let mut x = [10, 20, 30, 40];
+    kernel.launch(&Host::new(), Launch::grid(1).block(1), (&mut x,)).unwrap();
+    assert_eq!(x, [32, 43, 10, 21]);
+}

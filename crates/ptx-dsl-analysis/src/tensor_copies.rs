@@ -36,7 +36,7 @@ struct Copy<'h> {
     loads: bool,
 }
 
-/// By parameter of the kernel; `None` if it is no tensor map that a copy names.
+/// By parameter of the kernel; `None` if it is no tensor map that a copy names, and no pointer to one.
 pub fn map_uses(module: &Module, kernel: &Function) -> Vec<Option<MapUse>> {
     let mut uses = vec![None; kernel.params.len()];
     let Some(flow) = Flow::new(module, kernel) else { return uses };
@@ -56,8 +56,12 @@ pub fn map_uses(module: &Module, kernel: &Function) -> Vec<Option<MapUse>> {
 
 fn copy<'h>(flow: &Flow<'h>, provenance: &Provenance, at: u32, i: &'h Instr) -> Option<Copy<'h>> {
     let (map, rank) = (i.operand("tensorMap")?, rank(i)?);
-    let AddressBase::Var(param) = address(flow, provenance, at, &map.value)?.0.base else { return None };
-    let parameter = flow.function.params.iter().position(|p| p.var == Some(param))?;
+    let parameter = match address(flow, provenance, at, &map.value)?.0.base {
+        AddressBase::Var(param) => flow.function.params.iter().position(|p| p.var == Some(param))?,
+        // a map in global memory
+        AddressBase::Pointer(parameter) => parameter as usize,
+        AddressBase::None => return None,
+    };
     let (memory, loads) = match (i.operand("dstMem"), i.operand("srcMem")) {
         (Some(into), _) => (&into.value, true),
         (_, Some(from)) => (&from.value, false),

@@ -118,15 +118,37 @@ impl Race {
 
     /// Advice on how to order an asynchronous operation and other accesses.
     fn help_of_operation(&self, thread: Option<ThreadId>) -> Cow<'static, str> {
+        let is_of_other_cta = thread.is_some_and(|own| own.ctaid != self.other.thread.ctaid);
+        // threads of other CTAs do not meet at a barrier of the CTA
+        let meeting = match (is_of_other_cta, self.space == "shared") {
+            (false, _) => None,
+            (true, true) => {
+                Some("`barrier.cluster.arrive` and `.wait`, or a release and an acquire of scope `.cluster`")
+            }
+            (true, false) => Some("a release and an acquire of scope `.gpu`"),
+        };
         let Some(completion) = self.completion else {
-            return "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation \
-                    starts"
-                .into();
+            return match meeting {
+                None => "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation \
+                         starts"
+                    .into(),
+                Some(meeting) => {
+                    format!("give each CTA memory of its own, or put {meeting} between the access and the start of the operation").into()
+                }
+            };
         };
         if thread == Some(self.other.thread) {
             return format!("wait for the earlier operation first, by {completion}").into();
         }
-        format!("wait for the earlier operation first, by {completion}; where another thread waits, let a barrier tell this one").into()
+        match meeting {
+            None => format!(
+                "wait for the earlier operation first, by {completion}; where another thread waits, let a barrier tell this one"
+            ),
+            Some(meeting) => format!(
+                "give each CTA memory of its own, or let the other CTA wait for its operation, by {completion}, and then put {meeting} between the two CTAs"
+            ),
+        }
+        .into()
     }
 
     /// Advice on how to order the accesses of two threads.
@@ -161,7 +183,8 @@ impl Race {
         } else {
             (
                 "a release and an acquire of scope `.gpu`",
-                "use atomic operations, order the accesses by a release and an acquire of scope `.gpu`, or use two launches",
+                "give each CTA elements of its own, use atomic operations, order the accesses by a release and an acquire of scope `.gpu`, \
+                 or use two launches",
             )
         };
         self.make_strong(scope, order).map_or(Cow::Borrowed(otherwise), Cow::Owned)

@@ -49,16 +49,25 @@ pub(super) struct Region {
     pub registers: KindSet,
     /// The instruction at the end of the region that may wait, if there is one.
     pub block: Option<Block>,
-    /// The time that it takes a warp, in instructions: an atomic operation counts for many.
+    /// Its instructions, with its end.
+    pub instructions: u64,
+    /// The work of a warp in it beyond that of as many plain instructions: an atomic operation or a barrier counts for many.
     pub work: u64,
 }
 
 /// The work of an atomic operation of a warp, in instructions.
 const ATOMIC: u64 = 64;
+/// The work of a barrier.
+const BARRIER: u64 = 16;
+/// The work of both with a monitor, which sees each lane.
+const MONITORED: u64 = 4;
 
-fn is_atomic(i: &image::Instr) -> bool {
-    let Action::Opcode { opcode, .. } = i.action else { return false };
-    opcode.entries().next().is_some_and(|entry| entry.instr.effects.memory.is_atomic())
+/// The work of an instruction beyond that of a plain one.
+fn work(i: &image::Instr) -> u64 {
+    let Action::Opcode { opcode, .. } = i.action else { return 0 };
+    let Some(effects) = opcode.entries().next().map(|entry| entry.instr.effects) else { return 0 };
+    let of_barrier = if effects.barrier == Barrier::None { 0 } else { BARRIER };
+    if effects.memory.is_atomic() { ATOMIC } else { of_barrier }
 }
 
 /// The terminator of a region.
@@ -247,9 +256,10 @@ impl Decoder<'_> {
             registers(i).into_iter().chain(bases).chain(results).chain(i.guard.map(|g| g.register))
         });
         let registers = KindSet::of(used);
-        let atomic = region.instructions().filter(|i| is_atomic(i)).count() as u64;
-        let work = region.body.len() as u64 + 1 + atomic * ATOMIC;
-        Region { end: End::of(&region.end), body, registers, block, work }
+        let times = if self.suspects.is_some() { MONITORED } else { 1 };
+        let work = times * region.instructions().map(work).sum::<u64>();
+        let instructions = region.body.len() as u64 + 1;
+        Region { end: End::of(&region.end), body, registers, block, instructions, work }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block> {

@@ -158,8 +158,11 @@ impl Step<'_, '_> {
     #[inline(always)]
     fn begin(&mut self, pc: Pc) -> Done {
         let warps = self.r.warps;
-        let work = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.work);
-        self.r.x.scheduling.endless.instructions += work * warps;
+        if let Some(region) = self.code.regions.get(usize::from(pc)) {
+            let endless = &mut self.r.x.scheduling.endless;
+            endless.instructions += region.instructions * warps;
+            endless.work += region.work * warps;
+        }
         self.r.x.turn_of(pc, warps)?;
         if !self.begins.is_empty() {
             self.begin_scheduled(pc);

@@ -552,3 +552,26 @@ fn tensor_stores_of_two_ctas() {
         assert!(matches!(fault.kind, FaultKind::DataRace(_)), "{fault}");
     }
 }
+
+/// Two CTAs store to the same place: a barrier is no way to tell the other one.
+#[test]
+fn the_help_between_ctas() {
+    let help = |body: &str| {
+        let found = run_on(&Host::checked(), Launch::grid(2).block(64), &leader(body));
+        let Err(Error::Fault(fault)) = found else { panic!("no fault: {found:?}") };
+        let FaultKind::DataRace(_) = fault.kind else { panic!("{fault}") };
+        let report = fault.to_string();
+        report.lines().find(|line| line.contains("= help:")).unwrap_or_else(|| panic!("{report}")).to_owned()
+    };
+    let copy = |before: &str| {
+        format!(
+            "add.u32 %r2, %t, %c; st.shared.u32 [%r1], %r2; {before} fence.proxy.async.shared::cta; bar.sync 0; $!p bra done;\n\
+             {STORE} cp.async.bulk.wait_group 0; done:"
+        )
+    };
+    for (body, wait) in [(copy(""), true), ("mad.wide.u32 %d0, %t, 4, %b; st.global.u32 [%d0], %c;".into(), false)] {
+        let help = help(&body);
+        assert!(help.contains("give each CTA") && help.contains("a release and an acquire of scope `.gpu`"), "{help}");
+        assert!(!help.contains("let a barrier") && help.contains("`cp.async.bulk.wait_group") == wait, "{help}");
+    }
+}

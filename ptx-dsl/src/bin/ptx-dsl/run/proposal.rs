@@ -100,10 +100,10 @@ pub fn proposal(kernel: &Kernel) -> Proposal {
     let boxes = boxes(&needs);
     let variants = variants(kernel, &needs, &boxes);
     let Some(first) = variants.first() else { return Proposal::new(kernel, &needs, &Variant::PLAIN) };
-    let likely = Proposal::new(kernel, &needs, first);
+    let mut likely = Proposal::new(kernel, &needs, first);
     let (start, mut tries) = (Instant::now(), 0);
     let mut long = None;
-    for variant in &variants {
+    for (number, variant) in variants.iter().enumerate() {
         let mut proposal = Proposal::new(kernel, &needs, variant);
         for _ in 0..MOST_GROWTH {
             if tries == MOST_TRIES || start.elapsed() > MOST_TIME {
@@ -117,7 +117,12 @@ pub fn proposal(kernel: &Kernel) -> Proposal {
                     long.get_or_insert(proposal);
                     break;
                 }
-                Ended::Badly(fault) if proposal.follow(kernel, &fault) => {}
+                Ended::Badly(fault) if proposal.follow(kernel, &fault) => {
+                    if number == 0 {
+                        // what comes next may fail, but not any more at this
+                        likely = proposal.clone();
+                    }
+                }
                 Ended::Badly(_) => break,
             }
         }
@@ -139,7 +144,7 @@ fn variants<'b>(kernel: &Kernel, needs: &Needs, boxes: &'b [Vec<u64>]) -> Vec<Va
         true => vec![least],
         false => std::iter::once(least).chain(others).collect(),
     };
-    let maps = kernel.parameters().iter().any(is_tensor_map);
+    let maps = kernel.parameters().iter().any(is_tensor_map) || needs.maps.iter().any(Option::is_some);
     let boxes = if maps { boxes } else { boxes.get(..1).unwrap_or_default() };
     let of = |one, init| {
         let variant = move |block: &u32, boxes: &'b Vec<u64>| Variant { block: *block, boxes, told: false, one, init };
@@ -226,7 +231,10 @@ impl Proposal {
                 Some(Some(of)) if of.rank != variant.boxes.len() => box_of_bytes(of.rank, 128).unwrap_or_default(),
                 _ => variant.boxes.to_vec(),
             });
-            value(parameter, pointee.as_ref(), (threads, variant), boxes)
+            match needs.maps.get(at) {
+                Some(Some(_)) if parameter.pointer.is_some() => Value::Map { boxes },
+                _ => value(parameter, pointee.as_ref(), (threads, variant), boxes),
+            }
         });
         proposal.values = values.collect();
         proposal
@@ -281,13 +289,18 @@ impl Proposal {
                 self.shared = wanted.map(|end| end.max(given.saturating_mul(2)).min(MOST_SHARED)).or(self.shared);
                 wanted.is_some()
             }
-            (_, Some(Object::Null { parameters, integers })) => {
+            (_, Some(Object::Null { parameters, integers })) if !(parameters.is_empty() && integers.is_empty()) => {
                 let named: Vec<usize> = parameters.iter().chain(integers).filter_map(|name| position(name)).collect();
                 named.iter().for_each(|at| self.values[*at] = buffer(threads));
                 !named.is_empty()
             }
-            // an integer that is used as an address
-            (FaultKind::OutOfBounds { space, .. }, None) if *space != "shared" => {
+            (FaultKind::NoSuchRank { .. }, _) if kernel.required_cluster().is_none() && self.cluster[0] < 8 => {
+                self.cluster[0] *= 2;
+                true
+            }
+            (FaultKind::OutOfBounds { space: "shared", .. }, _) => false,
+            // an integer may be an address, as of the tensor of a map that the kernel makes
+            _ => {
                 let wide =
                     |(at, p): &(usize, &Parameter)| p.takes_buffer() && matches!(self.values[*at], Value::Number(_));
                 let first = kernel.parameters().iter().enumerate().find(wide).map(|(at, _)| at);
@@ -296,11 +309,6 @@ impl Proposal {
                     true
                 })
             }
-            (FaultKind::NoSuchRank { .. }, _) if kernel.required_cluster().is_none() && self.cluster[0] < 8 => {
-                self.cluster[0] *= 2;
-                true
-            }
-            _ => false,
         }
     }
 }

@@ -84,7 +84,8 @@ pub fn values(kernel: &Kernel, given: &[&Argument]) -> Result<Vec<Value>, String
 fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Value, String> {
     let size = parameter.size as usize;
     let data = match argument {
-        Argument::TensorMap { .. } if size != 128 => {
+        // a launch puts a map for a pointer into memory of its own
+        Argument::TensorMap { .. } if size != 128 && parameter.pointer.is_none() => {
             return Err(format!("the kernel wants {parameter}, not a tensor map"));
         }
         Argument::TensorMap { tensor, fields } => {
