@@ -22,7 +22,7 @@ fn faults_for_programs() {
         "\"thread\":{\"ctaid\":[",
         "\"sides\":[{\"access\":\"store\",\"file\":\"run/faults.ptx\",\"line\":20,",
         "},{\"access\":\"store\",\"file\":",
-        "\"section\":\"8.7.1\",\"help\":\"use atomic operations",
+        "\"section\":\"8.7.1\",\"help\":\"give each CTA elements of its own",
         "\"replay\":\"--seed 0\",\"report\":\"data race: ",
     ] {
         assert!(fault.contains(part), "{part}\n{fault}");
