@@ -45,12 +45,13 @@ mod tests {
         let instr = |opcode: &Opcode| Instr {
             action: Action::Opcode { opcode: *opcode, qualifiers: 0, carry_out: false },
             site: 0,
+            lines: Default::default(),
             guard: None,
             sources: Vec::new(),
             results: Vec::new(),
         };
         let body = opcodes.iter().map(instr).collect();
-        let region = Region { name: String::new(), results: None, body, end, branch: 0 };
+        let region = Region { name: String::new(), results: None, body, end, branch: 0, last: Default::default() };
         Image { regions: vec![region], ..Image::default() }
     }
 
