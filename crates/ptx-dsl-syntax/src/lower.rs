@@ -49,9 +49,8 @@ fn number(body: &mut [Stmt], count: &mut u32) {
 fn lower_function(function: &mut Function, names: &mut Names, diags: &mut Vec<Diagnostic>) {
     let Some(body) = function.body.take() else { return };
     let scope = names.open();
-    for parameter in function.rets.iter().chain(&function.params) {
-        names.variable(parameter);
-    }
+    function.rets.iter().for_each(|ret| names.local(ret));
+    function.params.iter().for_each(|parameter| names.variable(parameter));
     let fresh = Fresh::new(&body, &function.params);
     let mut lowerer =
         Lowerer { names, diags, fresh, out: Vec::new(), loaded: HashMap::new(), loads: Vec::new(), loops: Vec::new() };
@@ -108,7 +107,7 @@ impl Lowerer<'_> {
     fn statement(&mut self, stmt: Stmt) {
         match stmt {
             Stmt::Var(var) => {
-                self.names.variable(&var);
+                self.names.local(&var);
                 self.out.push(Stmt::Var(var));
             }
             Stmt::Block(body, span) => {

@@ -34,6 +34,17 @@ fn shift(value: i128) -> Option<u32> {
     value.is_power_of_two().then(|| value.trailing_zeros())
 }
 
+/// The type that a constant is converted to: `4 as u64`.
+fn converted_to(e: &Expr) -> Option<Kind> {
+    match e {
+        Expr::Cast(ty, ..) => Kind::named(&ty.text),
+        Expr::Unary(_, inner, _) => converted_to(inner),
+        Expr::Binary("<<" | ">>", a, ..) => converted_to(a),
+        Expr::Binary(_, a, b, _) => converted_to(a).or_else(|| converted_to(b)),
+        _ => None,
+    }
+}
+
 fn comparison(operator: &str) -> Option<(&'static str, &'static str)> {
     Some(match operator {
         "<" => ("lt", "gt"),
@@ -141,7 +152,7 @@ impl Lowerer<'_> {
         }
         if fold(e).is_some() {
             return match number(e) {
-                Some(_) => Ok(None),
+                Some(_) => Ok(converted_to(e)),
                 None => self.fail(errors::no_expression(e.span())),
             };
         }

@@ -119,6 +119,17 @@ impl Names {
         }
     }
 
+    /// Adds what a declaration in a body declares, or a result of a function. Its `.param` variables are written there, so their values are
+    /// not known where the function begins.
+    pub(super) fn local(&mut self, var: &VarDecl) {
+        if var.space.text == ".param" {
+            let unknown = |name: String| Declared { name, prefix: false, known: Known::Register(".param".to_owned()) };
+            self.0.extend(var.names.iter().map(|declarator| unknown(declarator.name.text.clone())));
+        } else {
+            self.variable(var);
+        }
+    }
+
     /// What a name is.
     pub(super) fn get(&self, text: &str) -> Option<Known> {
         let is = |declared: &&Declared| match text.strip_prefix(declared.name.as_str()) {

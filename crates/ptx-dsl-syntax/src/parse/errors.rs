@@ -1,6 +1,7 @@
 //! The catalogue of 01xx: errors before names are resolved. Those about statements of C are in `c/errors.rs`.
 
 mod declaration;
+mod form;
 mod header;
 
 use crate::code;
@@ -11,6 +12,7 @@ use crate::diag::{Constant, Diagnostic};
 use crate::parse::all_digits;
 use crate::span::Span;
 pub(crate) use declaration::*;
+pub(crate) use form::*;
 pub use header::*;
 
 fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Diagnostic {
@@ -557,59 +559,5 @@ pub(crate) fn empty_vector(span: Span) -> Diagnostic {
         span,
         format_args!("a vector operand has no elements"),
         format_args!("put them between the braces"),
-    )
-}
-
-pub(super) fn no_assertion(span: Span) -> Diagnostic {
-    helped_error(
-        code::MALFORMED_CONSTANT,
-        span,
-        format_args!("this is not an assertion over constants"),
-        format_args!("an assertion is `const _: () = assert!(N % 16 == 0, \"why\");`"),
-    )
-}
-
-pub(super) fn assertion(span: Span, shown: &str, message: Option<&str>) -> Diagnostic {
-    let d = error(code::ASSERTION, span, format!("the assertion `{shown}` does not hold"));
-    let d = match message {
-        Some(message) => d.note(message),
-        None => d,
-    };
-    d.help("change the constants in it")
-}
-
-pub(super) fn wrong_descriptor(span: Span, message: &str, help: &str) -> Diagnostic {
-    helped_error(code::DESCRIPTOR, span, format_args!("{message}"), format_args!("{help}"))
-}
-
-pub(super) fn no_variable_of_regions(span: Span, name: &str) -> Diagnostic {
-    helped_error(
-        code::REGION,
-        span,
-        format_args!("`{name}` is not a variable in shared memory that is declared before"),
-        format_args!("declare it before: `.extern .shared .align 1024 .b8 {name}[];`"),
-    )
-}
-
-pub(super) fn alignment_of_region(span: Span, align: u64, most: u64, base: &str) -> Diagnostic {
-    let message = format_args!("a region cannot be aligned to {align} bytes, because `{base}` is aligned to {most}");
-    helped_error(code::REGION, span, message, format_args!("use powers of two, and align `{base}` as its regions"))
-}
-
-pub(super) fn too_large_region(span: Span, name: &str) -> Diagnostic {
-    helped_error(
-        code::REGION,
-        span,
-        format_args!("`{name}` ends behind 4 GiB"),
-        format_args!("make it or the regions before it smaller"),
-    )
-}
-
-pub(super) fn no_size(span: Span, what: &str) -> Diagnostic {
-    helped_error(
-        code::REGION,
-        span,
-        format_args!("{what} is a number that the macro knows"),
-        format_args!("name a constant that is declared with a number, or a listed const parameter"),
     )
 }
