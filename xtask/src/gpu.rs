@@ -6,8 +6,8 @@ use clap::{ArgMatches, Command};
 use ptx_dsl_oracles::tools::{cargo, root, run_shown};
 use ptx_dsl_oracles::{gpu_results, random_kernels};
 
-use crate::Task;
 use crate::arguments::{flag, number, number_of, path};
+use crate::{Task, gpu_bench};
 
 /// The examples that take `--gpu`.
 const EXAMPLES: [&str; 4] = ["ampere_attention", "cluster_launch_control", "hopper_gemm", "saxpy"];
@@ -22,11 +22,15 @@ pub fn task() -> Task {
             number("count", "The number of random kernels").default_value("1500"),
             number("size", "The number of statements of a random kernel").default_value("40"),
             flag("dev", "Builds the programs without optimisation of the kernels"),
-        ]);
+        ])
+        .subcommand(gpu_bench::command());
     Task { command, run }
 }
 
 fn run(matches: &ArgMatches) -> Result<(), String> {
+    if let Some(("bench", matches)) = matches.subcommand() {
+        return gpu_bench::run(matches);
+    }
     let number = |name| number_of(matches, name).unwrap_or_default();
     let out = matches.get_one::<PathBuf>("out").cloned().unwrap_or_else(|| root().join("target").join("gpu"));
     let options = random_kernels::Options {

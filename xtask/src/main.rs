@@ -7,6 +7,7 @@ mod budget;
 mod corpus;
 mod docs;
 mod gpu;
+mod gpu_bench;
 mod oracles;
 mod package;
 mod sanitize;
@@ -88,6 +89,7 @@ mod tests {
             "bench --compile --dev --family mma --shapes lanes,loop --counts 1,100",
             "kernels --seed 1000 --count 200 --release",
             "gpu --out directory --count 100 --dev",
+            "gpu bench --folder directory",
             "hardware --write directory 7",
             "hardware --read directory results",
             "mutants --clean --schedules 1000",

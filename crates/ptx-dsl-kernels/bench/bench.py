@@ -168,6 +168,18 @@ def gemm():
     gemm_case(4096, 4096, 4096, out=torch.float32)
 
 
+def ampere():
+    """The product by `mma.sync`, which also runs on this card."""
+    for size in (4096,):
+        a, b = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+        c, d = (torch.zeros(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+        ours = Kernel(FOLDER, "gemm_mma_0", 3 * 32768).prepare((size // 128, size // 128, 1), (256, 1, 1), [a, b, c] + [U32(size)] * 3)
+        ours()
+        error = relative(c, a.float() @ b.float().t())
+        tera = {name: 2e-9 * size**3 / t for name, t in race({"ours": ours, "cublas": lambda: torch.mm(a, b.t(), out=d)}).items()}
+        report("gemm", f"mma.sync, bfloat16 {size}x{size}x{size}", dict(tera, ratio=tera["ours"] / tera["cublas"]), f"error {error:.1e}" + ("" if error < 4e-3 else " WRONG"))
+
+
 def fp8():
     """Products of e4m3 beside torch's scaled product, with and without its fast sums."""
     for size in (4096, 8192):
@@ -206,7 +218,8 @@ def memory_case(name, moved, calls, check, copies):
         error = f"WRONG {problem}"
     ms = race(dict(calls, **copies), warm_ms=60.0, rounds=5)
     rates = {who: (8 * N if who in ("copy", "memcpy") else moved) / t / 1e9 for who, t in ms.items()}
-    report("memory", name, dict(rates, of_copy=rates["ours"] / rates["copy"], ratio=rates["ours"] / rates["torch"]), error)
+    ratio = {"ratio": rates["ours"] / rates["torch"]} if "torch" in rates else {}
+    report("memory", name, dict(rates, of_copy=rates["ours"] / rates["copy"], **ratio), error)
 
 
 def close(got, wants, tolerance):
@@ -266,6 +279,17 @@ def memory():
             return "" if torch.equal(a.t(), b) else "WRONG"
 
         memory_case(f"transpose {height} x {width}", 8 * N, {"ours": ours, "torch": lambda: z.view(width, height).copy_(a.t())}, check, copies)
+
+    # the bytes of the floats; torch's counts need a synchronisation, which no graph has
+    counts = torch.zeros(256, device="cuda", dtype=torch.int32)
+    count = Kernel(FOLDER, "histogram_bytes").prepare((1056, 1, 1), (256, 1, 1), [x, counts, U64(4 * N)])
+
+    def check():
+        counts.zero_()
+        count()
+        return "" if torch.equal(counts.long(), torch.bincount(x.view(torch.uint8), minlength=256)) else "WRONG"
+
+    memory_case("histogram of 2^30 bytes", 4 * N, {"ours": count}, check, copies)
 
     numbers = torch.randint(-1000, 1000, (N,), device="cuda", dtype=torch.int32)
     sums = torch.empty_like(numbers)
@@ -344,7 +368,7 @@ def main():
     driver = found[0] if found else "unknown"
     print(f"{properties.name}, driver {driver}, torch {torch.__version__}, CUDA {torch.version.cuda}, {MULTIPROCESSORS} multiprocessors", flush=True)
     begin = time.time()
-    for name in sys.argv[1:] or ("gemm", "shapes", "memory"):
+    for name in sys.argv[1:] or ("gemm", "fp8", "ampere", "shapes", "attention", "memory"):
         try:
             globals()[name]()
         except Exception as problem:

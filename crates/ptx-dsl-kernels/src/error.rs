@@ -29,6 +29,17 @@ pub enum Error {
     /// The driver would refuse a tensor map.
     #[error(transparent)]
     Map(#[from] TensorMapError),
+    /// The device does not measure launches.
+    #[error("the device reports no time: `gpu.timed()` does")]
+    NoTime,
+    /// The file of plans cannot be written.
+    #[error("cannot write {}: {error}", file.display())]
+    File {
+        /// Its path.
+        file: std::path::PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
     /// The launch failed.
     #[error(transparent)]
     Launch(#[from] ptx_dsl::Error),

@@ -53,9 +53,8 @@ ptx! {
         const BLOCK: u32 = 64 * 128;
         const RESULT: u32 = STAGES * STAGE;
         const BARRIERS: u32 = RESULT + BM * BN * 2;
-        // barriers of the CTA: of all threads; of each consumer; of both
-        const START: u32 = 5;
-        const PARTS: u32 = 6;
+        // barriers of the CTA: 0 of all threads, 1 and 2 of a consumer, this one of both
+        const PARTS: u32 = 3;
 
         .reg .pred %keep<2>, %mine<BN / 64>;
         .reg .b16 %both;
@@ -180,12 +179,6 @@ ptx! {
                 }
             }
             let %parity = 0;
-            // consumer 1 starts when consumer 0 has multiplied a block: while one writes its part of C, the other multiplies
-            let %ahead = 1;
-            if %group == 1 {
-                %ahead = 0;
-                barrier.cta.sync.aligned START, 256;
-            }
             while %tile < %tiles {
                 tiles::grouped!(%tile, %rows, %columns, %row, %column, GROUP);
                 @if PAIR == 0 {
@@ -222,8 +215,6 @@ ptx! {
                         }
                     }
                     ring::next!(%stage, %parity, STAGES);
-                    %ahead = %ahead - 1;
-                    if %ahead == 0 { barrier.cta.arrive.aligned START, 256; }
                     %at = %at + BK;
                     if %at >= %end { break; }
                 }

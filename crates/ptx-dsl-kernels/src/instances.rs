@@ -1,6 +1,9 @@
 //! The PTX text of every instance of every kernel, for benchmarks and for programs that load them by themselves.
 
-use crate::{attention::attention, gemm::gemm, reduce::reduce, rms_norm, scan::scan, softmax, transpose};
+use crate::{
+    attention::attention, gemm::gemm, gemm_sm80::gemm_mma, histogram::histogram_bytes, reduce::reduce, rms_norm,
+    scan::scan, softmax, transpose,
+};
 use ptx_dsl::KernelFn;
 
 /// One instance of a kernel.
@@ -39,6 +42,9 @@ pub fn instances() -> impl Iterator<Item = Instance> {
         instance(rms_norm::rms_norm_long_rows),
         instance(transpose::transpose_pieces),
         instance(transpose::transpose_elements),
+        instance(gemm_mma::<0>),
+        instance(gemm_mma::<1>),
+        instance(histogram_bytes),
         instance(scan::<0>),
         instance(scan::<1>),
         instance(gemm::<256, 0, 0>),

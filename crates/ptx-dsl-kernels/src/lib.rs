@@ -20,6 +20,8 @@
 pub mod attention;
 mod error;
 pub mod gemm;
+pub mod gemm_sm80;
+pub mod histogram;
 mod instances;
 pub mod parts;
 pub mod reduce;
@@ -27,6 +29,7 @@ pub mod rms_norm;
 pub mod scan;
 pub mod softmax;
 pub mod transpose;
+pub mod tune;
 
 pub use error::Error;
 pub use instances::{Instance, instances};

@@ -58,5 +58,5 @@ fn every_instance() {
 
 #[test]
 fn schedules() {
-    on_schedules(|device| check(device, Shape { heads: 1, queries: 72, keys: 296, dimension: 64, causal: false }));
+    on_schedules(|device| check(device, Shape { heads: 1, queries: 40, keys: 296, dimension: 64, causal: false }));
 }

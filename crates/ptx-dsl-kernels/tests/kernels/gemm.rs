@@ -6,6 +6,7 @@ use ptx_dsl::Host;
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::Error;
 use ptx_dsl_kernels::gemm::{self, Cluster, Plan, Shape};
+use ptx_dsl_kernels::gemm_sm80;
 
 const fn shape([m, n, k]: [usize; 3]) -> Shape {
     Shape { m, n, k }
@@ -163,8 +164,8 @@ fn schedules() {
 /// Two and four CTAs for a tile, with parts of K that differ.
 #[test]
 fn shared_tiles() {
-    for (width, split) in [(256, 2), (192, 4), (128, 2)] {
-        let problem = Problem::new(shape([136, width as usize + 8, 328]));
+    for (width, split) in [(192, 4), (128, 2)] {
+        let problem = Problem::new(shape([72, width as usize + 8, 264]));
         let plan = Plan::new(problem.shape, width, Cluster::Split(split), 132).expect("a plan");
         on_hosts(|device| {
             problem.bf16(device, plan)?;
@@ -180,7 +181,7 @@ fn shared_tiles() {
 #[test]
 fn pairs() {
     for width in [256, 192, 128] {
-        let problem = Problem::new(shape([264, width as usize + 8, 200]));
+        let problem = Problem::new(shape([264, width as usize / 2 + 8, 264]));
         let plan = Plan::new(problem.shape, width, Cluster::Pair, 2).expect("a plan");
         on_hosts(|device| {
             problem.bf16(device, plan)?;
@@ -190,6 +191,26 @@ fn pairs() {
     let problem = Problem::new(shape([136, 72, 136]));
     let plan = Plan::new(problem.shape, 128, Cluster::Pair, 2).expect("a plan");
     on_schedules(|device| problem.bf16(device, plan));
+}
+
+/// `mma.sync`: tails in each dimension, and more blocks of K than stages.
+#[test]
+fn ampere() {
+    let check = |device: &dyn Device, problem: &Problem| {
+        let [a, b] = [&problem.a, &problem.b].map(|x| x.iter().map(|x| bf16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![bf16::NAN; problem.exact.len()];
+        gemm_sm80::bf16_bf16(&device, &a, &b, &mut c, problem.shape)?;
+        problem.compare(c.iter().map(|c| c.to_f64()), 8);
+        let [a, b] = [&problem.a, &problem.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![f16::NAN; problem.exact.len()];
+        gemm_sm80::f16_f16(&device, &a, &b, &mut c, problem.shape)?;
+        problem.compare(c.iter().map(|c| c.to_f64()), 11);
+        Ok(())
+    };
+    let problem = Problem::new(shape([200, 138, 328]));
+    on_hosts(|device| check(device, &problem));
+    let problem = Problem::new(shape([70, 34, 136]));
+    on_schedules(|device| check(device, &problem));
 }
 
 #[test]

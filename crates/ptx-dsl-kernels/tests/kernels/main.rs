@@ -2,11 +2,13 @@
 
 mod attention;
 mod gemm;
+mod histogram;
 mod ptx;
 mod reduce;
 mod rows;
 mod scan;
 mod transpose;
+mod tune;
 
 use ptx_dsl::Host;
 use ptx_dsl_kernels::Error;
