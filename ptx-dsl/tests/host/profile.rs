@@ -64,10 +64,10 @@ fn memory_is_counted_as_nsight_compute_does() {
     for line in MEASURED.lines().filter(|line| !line.starts_with("//")) {
         let launch = measured(line);
         let (mut buffer, mut out) = (vec![0u32; 1 << 14], vec![0u32; 128]);
-        let mut mask = launch.mask.to_le_bytes();
+        let mask = launch.mask.to_le_bytes();
         let mut offsets = launch.offsets.clone();
         let mut arguments =
-            [(&mut offsets[..]).into(), (&mut buffer[..]).into(), (&mut out[..]).into(), Arg::value(&mut mask)];
+            [(&mut offsets[..]).into(), (&mut buffer[..]).into(), (&mut out[..]).into(), Arg::value(mask)];
         module.kernel(launch.kernel).unwrap().launch_raw(&host, Launch::grid(1).block(32), &mut arguments).unwrap();
         let c = counters(&host.profiled(), launch.kernel);
         // a launch has one wavefront of its own; global loads also load the index: one request, four sectors

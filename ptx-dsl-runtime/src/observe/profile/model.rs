@@ -39,7 +39,7 @@ fn active(lanes: u32) -> impl Iterator<Item = usize> {
 }
 
 /// The values of the active lanes, sorted, without repetitions.
-fn distinct<'b>(lanes: u32, of: impl Fn(usize) -> u64, values: &'b mut [u64; 32]) -> &'b [u64] {
+fn distinct(lanes: u32, of: impl Fn(usize) -> u64, values: &mut [u64; 32]) -> &[u64] {
     let (mut n, mut sorted) = (0, true);
     for lane in active(lanes) {
         let value = of(lane);

@@ -160,7 +160,7 @@ impl Profile {
     pub fn find(&self, words: &str) -> Option<Counters> {
         let has = |s: &&Statement| s.text.contains(words) || self.source_of(s).is_some_and(|line| line.contains(words));
         let found: Vec<&Statement> = self.statements.iter().filter(has).collect();
-        (!found.is_empty()).then(|| sum(found.into_iter()))
+        (!found.is_empty()).then(|| sum(found))
     }
 
     /// As [`Profile::find`], for tests: `assert_eq!(profile.line("tile store").bank_conflicts, 0)`, with the comment `// tile store` on the
