@@ -3,6 +3,7 @@
 use crate::agent::Marks;
 use crate::expression::Value;
 use crate::{Program, Variable};
+use ptx_dsl_runtime::debug::image::Register;
 use ptx_dsl_runtime::debug::{Before, CodePlace, LaneState, MbarrierState, Stopped, WarpId};
 use ptx_dsl_runtime::{Ty, debug};
 
@@ -87,13 +88,26 @@ impl Machine<'_> {
         last.or_else(|| self.launch.lanes().into_iter().find(|lanes| lanes.warp == warp)?.at)
     }
 
+    /// The register of the image that each lane of a warp has written last, of those of a register of the text.
+    fn owners(&self, variable: usize, first: Register, warp: WarpId) -> [Register; 32] {
+        let Some(marks) = self.marks.warps.get(&warp) else { return [first; 32] };
+        let mut owners = marks.owners.get(&variable).copied().unwrap_or([first; 32]);
+        // an instruction that may wait, of a warp that does not run, has run unless the warp is there
+        if let Some(last) = marks.last.filter(|_| warp != self.before.warp)
+            && let Some((_, register)) = self.program.results(last.at).find(|(of, _)| *of == variable)
+            && !self.launch.lanes().iter().any(|lanes| lanes.warp == warp && lanes.at == Some(last.at))
+        {
+            (0..32).filter(|lane| last.lanes >> lane & 1 != 0).for_each(|lane| owners[lane] = register);
+        }
+        owners
+    }
+
     /// The value of a register of the text in a warp.
     fn value(&self, at: usize, variable: &Variable, warp: WarpId) -> Option<Value> {
         let (first, others) = variable.registers.split_first()?;
         let mut lanes = self.launch.register(warp, *first)?;
-        if !others.is_empty()
-            && let Some(owners) = self.marks.warps.get(&warp).and_then(|of| of.owners.get(&at))
-        {
+        if !others.is_empty() {
+            let owners = self.owners(at, *first, warp);
             for register in others {
                 let of = self.launch.register(warp, *register)?;
                 (0..32).filter(|lane| owners[*lane] == *register).for_each(|lane| lanes[lane] = of[lane]);

@@ -174,6 +174,40 @@ fn a_wrong_parity_is_found_at_the_prompt() {
     assert!(text.contains("a phase of the mbarrier at 0x0 of CTA rank 0 completes"), "{text}");
 }
 
+/// The blocks of the page of the book that are at the prompt, as (begin, end).
+fn blocks(page: &str) -> Vec<(usize, usize)> {
+    let begins = page.match_indices("```text\n").map(|(at, fence)| at + fence.len());
+    let all = begins.filter_map(|from| Some((from, from + page[from..].find("```")?)));
+    all.filter(|(from, to)| page[*from..*to].contains("(ptx) ")).collect()
+}
+
+#[test]
+fn the_page_of_the_book_shows_what_the_prompt_writes() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/debugger.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let all = blocks(&page);
+    let commands: Vec<Vec<&str>> = all
+        .iter()
+        .map(|(from, to)| page[*from..*to].lines().filter_map(|line| line.strip_prefix("(ptx) ")).collect())
+        .collect();
+    let (text, _) = prompt(session("parity.ptx", PARITY, vec![vec![0; 128]]), &(commands.concat().join("\n") + "\n"));
+    let mut parts = text.split("(ptx) ");
+    let mut shown = parts.next().unwrap().to_owned();
+    let (mut written, mut end) = (String::new(), 0);
+    for ((from, to), commands) in all.iter().zip(&commands) {
+        shown.extend(parts.by_ref().take(commands.len()).map(|part| format!("(ptx) {part}")));
+        written += &page[end..*from];
+        written += &std::mem::take(&mut shown);
+        end = *to;
+    }
+    written += &page[end..];
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &written).unwrap();
+        return;
+    }
+    assert!(all.len() == 3 && written == page, "the page differs; BLESS=1 writes it:\n{text}");
+}
+
 #[test]
 fn wrong_commands_say_what_is_right() {
     let commands =
