@@ -53,6 +53,8 @@ pub use numerics::accumulation::Numerics;
 pub use numerics::lanes::{Lanes, Words};
 pub use numerics::qual::{Q, Qualifier, Qualifiers, Ty, q};
 pub use observe::checked::Checked;
+#[doc(hidden)]
+pub use observe::debug;
 pub use observe::monitor::Monitor;
-pub use observe::{debug, monitor, profile, trace};
+pub use observe::{monitor, profile, trace};
 pub use ptx_dsl_isa::constant;

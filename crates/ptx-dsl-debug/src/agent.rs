@@ -170,7 +170,7 @@ impl Agent {
     /// The breakpoint at a line at which these lanes stop.
     fn line_break(&self, program: &Program, before: &Before, launch: &dyn Stopped) -> Option<Reason> {
         let all = self.breaks.places.get(&before.at)?;
-        let stops = all.iter().find_map(|n| {
+        all.iter().find_map(|n| {
             let of = &self.breaks.lines[*n];
             let Some(condition) = &of.condition else { return Some(Reason::Breakpoint(of.id)) };
             let machine = Machine { program, launch, before: *before, count: self.marks.count, marks: &self.marks };
@@ -179,8 +179,7 @@ impl Agent {
                 Ok(false) => None,
                 Err(error) => Some(Reason::Condition(of.id, error)),
             }
-        });
-        stops
+        })
     }
 
     /// Why the launch stops before a statement.

@@ -14,6 +14,17 @@ use crate::machine::Machine;
 use ptx_dsl_runtime::Ty;
 use ptx_dsl_runtime::debug::{AddrSpace, WarpId};
 
+/// Addresses in the lanes of a warp.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Addresses {
+    /// The state space.
+    pub space: AddrSpace,
+    /// The address in each lane; `None` where there is none.
+    pub lanes: Vec<Option<u64>>,
+    /// The type of the memory.
+    pub ty: Ty,
+}
+
 /// A value in the lanes of a warp.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
@@ -256,13 +267,10 @@ impl Expression {
     ///
     /// # Errors
     /// There is no such register.
-    pub fn address(
-        &self,
-        machine: &Machine<'_>,
-        warp: WarpId,
-    ) -> Result<Option<(AddrSpace, Vec<Option<u64>>, Ty)>, String> {
+    pub fn address(&self, machine: &Machine<'_>, warp: WarpId) -> Result<Option<Addresses>, String> {
         let Term::Memory { base, offset, ty } = &self.0 else { return Ok(None) };
-        addresses(base, *offset, machine, warp).map(|(space, all)| Some((space, all, *ty)))
+        let (space, lanes) = addresses(base, *offset, machine, warp)?;
+        Ok(Some(Addresses { space, lanes, ty: *ty }))
     }
 }
 

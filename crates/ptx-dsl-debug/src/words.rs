@@ -75,9 +75,9 @@ pub(crate) fn range(session: &Session, text: &str, at: Moment) -> Result<Range, 
     let lane = at.lanes.trailing_zeros() as usize & 31;
     let found = session.ask(move |machine| expression.address(machine, at.warp));
     let found = found.ok_or("the launch does not stand still")??;
-    let (space, addresses, ty) = found.ok_or_else(|| format!("`{text}` is not memory; write `[shared + 16]`"))?;
-    let address = addresses.get(lane).copied().flatten().ok_or("the lane has no address")?;
-    Ok(Range { space, address, bytes: u64::from(ty.bits() / 8).max(1) })
+    let found = found.ok_or_else(|| format!("`{text}` is not memory; write `[shared + 16]`"))?;
+    let address = found.lanes.get(lane).copied().flatten().ok_or("the lane has no address")?;
+    Ok(Range { space: found.space, address, bytes: u64::from(found.ty.bits() / 8).max(1) })
 }
 
 /// The bytes of a range.
