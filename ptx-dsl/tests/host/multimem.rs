@@ -94,7 +94,7 @@ fn a_load_reduces_all_replicas() {
 #[test]
 fn a_sum_in_f32_is_rounded_once() {
     // 2048 + 1 + 1: each 1 is half a unit in the last place of an f16, and is lost alone
-    let start = |r: u32, i: u32| if i % 4 == 0 { [0x6800, 0x3c00, 0x3c00][r as usize] } else { 0 };
+    let start = |r: u32, i: u32| if i.is_multiple_of(4) { [0x6800, 0x3c00, 0x3c00][r as usize] } else { 0 };
     let load = |acc: &str| {
         let body = format!("multimem.ld_reduce.weak.add{acc}.f16x2 %v0, [%m]; st.global.b32 [%x], %v0;");
         run(&kernel(&body), start).unwrap().1[0]

@@ -126,11 +126,16 @@ fn nothing_reads_the_words_of_a_finding() {
     ];
     /// Sources that show findings, or that take numbers of codes from a user.
     const NUMBERS: [&str; 4] = ["load/finding.rs", "src/levels.rs", "run/launch.rs", "ptx-dsl-isa/src/code.rs"];
+    /// An edit for an editor is made of the words of a help, and tried before it is offered: the words decide nothing.
+    const EDITS: &str = "ptx-dsl-editor/src/actions.rs";
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut wrong, mut read) = (Vec::new(), 0);
     for folder in ["crates", "ptx-dsl/src", "ptx-dsl-macros/src"] {
         sources(&root.join(folder), &mut |path, text| {
             read += 1;
+            if path.ends_with(EDITS) {
+                return;
+            }
             for (n, line) in text.lines().enumerate() {
                 let words = |path: &str| {
                     path.split(['.', '[', ']']).any(|part| matches!(part, "message" | "help" | "helps" | "notes"))
