@@ -216,7 +216,7 @@ impl Collector<'_> {
         let kind = if var.space.text == ".reg" { SymbolKind::Register } else { kind };
         for declarator in &var.names {
             let registers = declarator.range.map(|(count, _)| match count {
-                Count::Known(n) => n.into(),
+                Count::Known(n) => n,
                 Count::Rust(_) => u64::MAX,
             });
             let vector = var.vector.map_or(String::new(), |(n, _)| format!(" .v{n}"));
