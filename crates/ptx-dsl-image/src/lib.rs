@@ -1,4 +1,4 @@
-//! From a typed module to what the host machine runs of a kernel: its regions, its image for the interpreter, and facts for a launch.
+//! This crate makes what the host machine runs of a kernel, from a typed module: its regions, its image for the interpreter, and facts for a launch.
 //! It makes no tokens of Rust, so a program that loads kernels at run time builds neither `quote` nor `syn`.
 //!
 //! Stages, each of which reads only what those before it made: `rewrite` (what the engines do not know), `region` (the region graph),

@@ -20,7 +20,8 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 
 /// A tensor of `table`, as `random_kernels/main.txt` has them.
 fn map(table: &[u32], which: usize) -> Option<TensorMap<'_>> {
-    let tensors: [(&[u64], &[u32], &[u32], Swizzle); 8] = [
+    type Shape = (&'static [u64], &'static [u32], &'static [u32], Swizzle);
+    let tensors: [Shape; 8] = [
         (&[64], &[16], &[1], Swizzle::None),
         (&[16, 4], &[4, 4], &[1, 1], Swizzle::None),
         (&[16, 4], &[8, 4], &[1, 1], Swizzle::B32),

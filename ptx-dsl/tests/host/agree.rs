@@ -76,7 +76,7 @@ fn two(device: &impl Device) -> Result<Vec<f32>, Error> {
     Ok(y.to_vec())
 }
 
-fn difference(wrong: &Wrong, bound: Option<Bound>) -> Result<(), Difference> {
+fn difference(wrong: &Wrong, bound: Option<Bound>) -> Result<(), Box<Difference>> {
     let host = Host::new();
     let agreement = Agreement::new("host", &host).with("wrong", wrong);
     let agreement = match bound {
@@ -86,7 +86,7 @@ fn difference(wrong: &Wrong, bound: Option<Bound>) -> Result<(), Difference> {
     match agreement.run(|device| two(device)) {
         Ok(_) => Ok(()),
         Err(error) => match *error {
-            AgreeError::Differs(difference) => Err(difference),
+            AgreeError::Differs(difference) => Err(Box::new(difference)),
             other => panic!("{other}"),
         },
     }
@@ -142,7 +142,7 @@ fn an_element_that_only_the_other_device_writes_has_no_writer() {
     let wrong = Wrong::after(0, 1, 4 * 20, 1);
     let run = |device: &ptx_dsl::agree::Watched<'_>| {
         let mut y = vec![0.0; 32];
-        times.launch(device, Launch::grid(2), (&vec![1.0; 16], &mut y, 1.0))
+        times.launch(device, Launch::grid(2), (&[1.0; 16], &mut y, 1.0))
     };
     let error = Agreement::new("host", &host).with("wrong", &wrong).run(run).unwrap_err();
     assert!(error.to_string().ends_with("on a host, no thread of this launch writes it"), "{error}");

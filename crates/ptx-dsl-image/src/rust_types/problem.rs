@@ -95,7 +95,7 @@ pub fn primitive(p: &Param, ty: &Primitive) -> Mistake {
 /// A primitive type of Rust, and the type of PTX that is the same.
 pub struct Primitive {
     rust: &'static str,
-    /// Its size.
+    /// The size of the type.
     pub bytes: usize,
     float: bool,
     ptx: &'static str,
