@@ -314,6 +314,12 @@ impl<'a> Scheduling<'a> {
         (self.turns > self.limit || !self.team.is_single() && !self.spend()).then_some(self.limit)
     }
 
+    /// Whether clusters have started since this was last asked.
+    pub fn has_started_clusters(&mut self) -> bool {
+        let started = self.team.started();
+        std::mem::replace(&mut self.started, started) < started
+    }
+
     /// Is the budget of several host threads exceeded by so little that another one may still extend it?
     pub fn has_grace(&self) -> bool {
         !self.team.is_single() && self.team.has_grace()

@@ -111,7 +111,10 @@ impl Ctx<'_> {
     pub(crate) fn check_step_limit(&mut self) -> Result<(), Box<Fault>> {
         match self.scheduling.exceeded_limit() {
             None => Ok(()),
-            Some(_) if self.scheduling.has_default_budget && self.progresses() => {
+            Some(_)
+                if self.scheduling.has_default_budget
+                    && (self.scheduling.has_started_clusters() || self.has_new_memory()) =>
+            {
                 self.scheduling.extend_limit();
                 Ok(())
             }
@@ -119,12 +122,6 @@ impl Ctx<'_> {
             Some(_) if self.scheduling.has_default_budget && self.scheduling.has_grace() => Ok(()),
             Some(turns) => Err(self.out_of_steps(turns)),
         }
-    }
-
-    /// Whether clusters have started since the step budget was last extended, or memory is new.
-    fn progresses(&mut self) -> bool {
-        let started = self.scheduling.team.started();
-        std::mem::replace(&mut self.scheduling.started, started) < started || self.has_new_memory()
     }
 
     /// Whether global memory has changed where it had not changed before, or copies have read parts of it that none had read before.
