@@ -34,9 +34,6 @@ pub struct Value {
     pub lanes: Vec<Option<u64>>,
 }
 
-/// The state space of a memory operand, the address of each lane that has one, and the type of what is there.
-pub type Addresses = (AddrSpace, Vec<Option<u64>>, Ty);
-
 impl Value {
     /// The value in words: once if all lanes have the same one.
     pub fn show(&self) -> String {
