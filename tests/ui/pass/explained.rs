@@ -45,6 +45,69 @@ mod inline {
     }
 }
 
+mod ptx0162 {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry k(.param .u32 n) {
+            let %row = %tid.x / 8;
+            ret;
+        }
+    }
+}
+
+mod ptx0163 {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry k(.param .u32 n) {
+            let %i = 0;
+            while %i < n { %i = %i + 1; }
+            ret;
+        }
+    }
+}
+
+mod ptx0164 {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        const STAGES: u32 = 8;
+        const _: () = assert!(STAGES <= 8, "shared memory has room for eight");
+        .visible .entry k() { ret; }
+    }
+}
+
+mod ptx0165 {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90a, ptx 8.0>
+        .visible .entry k() {
+            .reg .b64 %d;
+            mov.b64 %d, descriptor::wgmma(stride: 1024, swizzle: 128);
+            ret;
+        }
+    }
+}
+
+mod ptx0166 {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .extern .shared .align 1024 .b8 smem[];
+        .region smem { .align 1024 .b8 stages[4096]; .b64 full[4]; }
+        .visible .entry k() {
+            mbarrier.init.shared::cta.b64 [full + 8], 1;
+            ret;
+        }
+    }
+}
+
 fn main() {
     use ptx_dsl::ptx;
 

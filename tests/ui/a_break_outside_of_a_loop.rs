@@ -1,0 +1,12 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k(.param .u32 n) {
+        let %i = 0;
+        if %i < n { break; }
+        ret;
+    }
+}
+
+fn main() {}
