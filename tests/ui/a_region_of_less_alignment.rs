@@ -5,7 +5,6 @@ ptx! {
     .extern .shared .align 16 .b8 smem[];
     .region smem { .align 1024 .b8 stages[4096]; .b64 full[4]; }
     .visible .entry k() {
-        mbarrier.init.shared::cta.b64 [full + 8], 1;
         ret;
     }
 }
