@@ -23,8 +23,6 @@ ptx! {
     const STAGES: u32 = 4;
     const A_BYTES: u32 = BM * BK * 2;
     const STAGE: u32 = A_BYTES + BN * BK * 2;
-    /// Eight rows of 128 bytes are swizzled together.
-    const TILE: u64 = descriptor::wgmma(stride: 1024, swizzle: 128);
 
     // Four stages: 128 x 64 elements of A, then 64 x 64 of B, in the 128-byte swizzle. After them the mbarriers: full, empty.
     .extern .shared .align 1024 .b8 stages[];
@@ -81,8 +79,8 @@ ptx! {
                 let %full = %bars + 8 * %stage;
                 wait!(%full, %parity);
                 let %first = %base + %stage * STAGE;
-                let %da = ((%first + %consumer * (64 * BK * 2)) >> 4) as u64 | TILE;
-                let %db = ((%first + A_BYTES) >> 4) as u64 | TILE;
+                let %da = ((%first + %consumer * (64 * BK * 2)) >> 4) as u64 | descriptor::wgmma(stride: 1024, swizzle: 128);
+                let %db = ((%first + A_BYTES) >> 4) as u64 | descriptor::wgmma(stride: 1024, swizzle: 128);
                 wgmma.fence.sync.aligned;
                 let %to = 0;
                 while %to < BK {
