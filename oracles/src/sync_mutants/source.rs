@@ -1,5 +1,8 @@
 //! Kernels and their launches: the lines of tests/mutants/launches.txt, and the texts of the kernels in Rust files.
 
+use ptx_dsl_frontend::compile_rust_file;
+use ptx_dsl_frontend::lex::lex_rust;
+use ptx_dsl_frontend::notes::Notes;
 use std::path::Path;
 
 use crate::tools::read;
@@ -68,8 +71,12 @@ fn module_of(source: &str, entry: &str) -> Option<Module> {
         let is_entry =
             |rest: &str| rest.trim_start().strip_prefix(entry).is_some_and(|r| r.starts_with(['(', ' ', '\n']));
         if body.split(".entry").skip(1).any(is_entry) {
-            let (head, allows, body) = header(body)?;
-            return Some(Module { text: head + &without_others(body, entry)?, allows });
+            let (head, allows, module) = header(body)?;
+            let text = match printed(body) {
+                Some(text) => text,
+                None => head + &without_others(module, entry)?,
+            };
+            return Some(Module { text, allows });
         }
     }
     let function = &source[source.find(&format!("fn {entry}()"))?..];
@@ -80,6 +87,16 @@ fn module_of(source: &str, entry: &str) -> Option<Module> {
     let end = open + closing(&rest[open..])? + 1;
     let text = format!("{head}.visible .entry {entry}({}){}", declared(parameters)?, &rest[..end]);
     Some(Module { text, allows })
+}
+
+/// The PTX of a module that is written with pieces, expressions or loops of `ptx!`; `None` if it is PTX as it stands.
+fn printed(body: &str) -> Option<String> {
+    if !body.contains(".inline ") && !body.contains(" let %") {
+        return None;
+    }
+    let (lexed, _) = lex_rust(body);
+    let compiled = compile_rust_file(&lexed.tokens, None, None, &[], Notes::default());
+    (!compiled.failed()).then_some(compiled.ptx)
 }
 
 /// The directives of a module, the findings that it allows, and what follows its header `<..>`.
