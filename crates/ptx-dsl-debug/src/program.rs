@@ -190,7 +190,7 @@ impl Program {
         &self.variables
     }
 
-    /// Those of the function that a place is in, with their index in [`Program::variables`].
+    /// The variables of the function that a place is in, with their index in [`Program::variables`].
     pub fn variables_at(&self, at: CodePlace) -> impl Iterator<Item = (usize, &Variable)> + '_ {
         let function = self.functions.get(usize::from(at.region)).copied();
         self.variables.iter().enumerate().filter(move |(_, of)| Some(of.function) == function)

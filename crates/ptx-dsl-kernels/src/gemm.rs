@@ -317,7 +317,7 @@ const EXCHANGE: u64 = 470;
 pub enum Cluster {
     /// A cluster is a CTA, with tiles of its own.
     Alone,
-    /// So many CTAs, 2, 4 or 8, have a part of K of a tile each, and add up their sums.
+    /// This many CTAs, 2, 4 or 8, have a part of K of a tile each, and add up their sums.
     Split(u32),
     /// Two CTAs have a tile each, one below the other, and load B together. It is of use where rows of A and B do not begin at multiples of
     /// 128 bytes, because loads are slower then.

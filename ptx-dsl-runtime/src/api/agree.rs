@@ -1,4 +1,4 @@
-//! The same launches on several devices, and the first element on which they do not agree.
+//! A test runs the same launches on several devices, and names the first element on which they do not agree.
 
 mod bound;
 mod difference;

@@ -1,4 +1,4 @@
-//! How far numbers may be apart, and the first ones that are farther.
+//! Bounds on the distance of numbers, and the first numbers that are farther apart.
 
 use super::watched::Contents;
 use crate::numerics::float16::{bf16_to_f32, f16_to_f32};

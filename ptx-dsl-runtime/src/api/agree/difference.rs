@@ -90,7 +90,7 @@ pub struct Difference {
     pub first: (String, Vec<u8>),
     /// The name of the other device, and the bytes of the element there.
     pub other: (String, Vec<u8>),
-    /// Who wrote the element last when a host ran the launch; `None` if nobody did, or the host could not run it.
+    /// The thread that wrote the element last when a host ran the launch; `None` if none did, or the host could not run it.
     pub writer: Option<Writer>,
     number: Option<Number>,
 }

@@ -160,7 +160,7 @@ impl Misses {
             })
     }
 
-    /// Those of a CTA, the latest first.
+    /// The misses of a CTA, the latest first.
     pub fn of_cta(&self, who: Who) -> impl Iterator<Item = &Miss> {
         self.latest_first().filter(move |m| (m.warp.0, m.warp.1) == (who.slot, who.rank))
     }

@@ -83,7 +83,7 @@ pub(super) fn moved(place: Place, distance: i32) -> Option<Place> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Memory {
     Global(usize),
-    /// Of the own CTA, or of another one.
+    /// The shared memory of the own CTA or of another one, by rank.
     Shared(u32),
     Local,
     Other,

@@ -22,7 +22,7 @@ pub(super) struct Family {
     pub(super) mark: String,
     /// The registers; without any, the length is unknown.
     pub(super) given: Vec<Token>,
-    /// Where the range is given.
+    /// The place of the range.
     pub(super) span: Span,
     /// Is the number of registers known? Otherwise the last one stands for those after it.
     pub(super) exact: bool,

@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Label,
     /// `const N: u32`
     Constant(RustType),
-    /// Of a layout: the name of a variable that it declares.
+    /// The name of a variable that a layout declares.
     Name,
 }
 
