@@ -20,6 +20,7 @@ pub(crate) use memory::{AddressSpace, Reach, Size, mbarrier as object, reads, wr
 
 pub use operand::{OpTy, OperandSpec, Role, T, addr, dst, name, slot, src, ty};
 pub use version::{ANY, Ptx, Targets, ptx, sm};
+pub use violation::{Part, Remedy, Violation};
 pub use when::{When, any, has, not, operand, sink, types};
 
 pub mod address;
@@ -65,6 +66,7 @@ pub mod tensor;
 pub mod texture;
 pub mod version;
 pub mod video;
+pub mod violation;
 pub mod warp;
 pub mod wgmma;
 pub mod when;

@@ -1,5 +1,7 @@
 //! The types of PTX registers and instructions.
 
+use crate::qualifier::{Qualifier, q};
+
 /// A fundamental or packed type, named as in PTX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ty {
@@ -187,6 +189,11 @@ impl Ty {
         self.row().0
     }
 
+    /// The qualifier that names it.
+    pub fn qualifier(self) -> Qualifier {
+        Qualifier::from_word(self.name()).unwrap_or(q::b32)
+    }
+
     /// Width in bits (a predicate has one).
     #[inline(always)]
     pub const fn bits(self) -> u32 {
@@ -237,6 +244,7 @@ mod tests {
     fn every_type_finds_its_own_row() {
         for (name, ty, class) in ALL {
             assert_eq!((Ty::from_name(name), ty.name(), ty.class()), (Some(*ty), *name, *class));
+            assert_eq!(ty.qualifier().word(), *name);
             // `.u16` has 16 bits.
             let width: Option<u32> = name.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().ok();
             assert!(width.is_none_or(|width| ty.bits() == width), "{name}");

@@ -14,9 +14,11 @@ const GATES: &[Gate] = &[
 ];
 
 /// ptxas no longer compiles for addresses of 32 bits.
-fn full_width(i: &written::Written) -> Option<(String, Option<usize>)> {
-    let text = "`.u32` is for modules of 32-bit addresses, and a generic address has 64 bits\nkeep both addresses in `.b64` registers, with `.u64`";
-    i.has(q::u32).then(|| (text.to_string(), None))
+fn full_width(i: &written::Written) -> Option<Violation> {
+    i.has(q::u32).then(|| {
+        let text = "`.u32` is for modules of 32-bit addresses, and a generic address has 64 bits";
+        Violation::of_qualifier(q::u32, text).rewrite("keep both addresses in `.b64` registers, with `.u64`")
+    })
 }
 
 const ISSPACEP: &str = "isspacep.space p, a;

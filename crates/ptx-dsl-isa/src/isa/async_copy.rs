@@ -4,7 +4,7 @@ use super::*;
 use crate::written;
 
 /// The source size is not larger than the copy size.
-fn sizes(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn sizes(i: &written::Written) -> Option<Violation> {
     let number = i.position("src-size")?;
     let (written::Operand::Imm(src), written::Operand::Imm(cp)) =
         (&i.operands[number].value, &i.operand("cp-size")?.value)
@@ -12,21 +12,25 @@ fn sizes(i: &written::Written) -> Option<(String, Option<usize>)> {
         return None;
     };
     (src > cp).then(|| {
-        (format!("`src-size` is {src}, more than the {cp} bytes that are copied\nwrite `{cp}` or less"), Some(number))
+        let text = format!("`src-size` is {src}, more than the {cp} bytes that are copied");
+        Violation::of_operand(number, text).write_at_most(*cp)
     })
 }
 
 /// 4, 8 or 16 bytes.
-fn copied(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn copied(i: &written::Written) -> Option<Violation> {
     let number = i.position("cp-size")?;
     let written::Operand::Imm(size) = i.operands[number].value else { return None };
     let allowed = if i.has(q::cg) { size == 16 } else { matches!(size, 4 | 8 | 16) };
-    let text = if i.has(q::cg) {
-        format!("`.cg` copies 16 bytes, not {size}\nwrite `.ca` in place of `.cg`, or copy 16 bytes")
-    } else {
-        format!("4, 8 or 16 bytes are copied, not {size}\nwrite `{}`", size.clamp(4, 16).next_power_of_two())
-    };
-    (!allowed).then_some((text, Some(number)))
+    (!allowed).then(|| {
+        if i.has(q::cg) {
+            let text = format!("`.cg` copies 16 bytes, not {size}");
+            let remedy = Remedy::Replace(q::cg, vec![q::ca], ", or copy 16 bytes");
+            return Violation::of_operand(number, text).remedy(remedy);
+        }
+        let text = format!("4, 8 or 16 bytes are copied, not {size}");
+        Violation::of_operand(number, text).write(size.clamp(4, 16).next_power_of_two())
+    })
 }
 
 const SIZE: Size = Size::Operand("cp-size");

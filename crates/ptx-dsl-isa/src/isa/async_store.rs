@@ -5,12 +5,13 @@ use crate::written;
 
 const EIGHTS: Rule = Rule::Multiple(Multiple { operand: "size", of: 8, what: "`size`", unit: "8" });
 /// ptxas 13.5 cannot: it fails in an `add` that the program does not have.
-fn no_variable(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn no_variable(i: &written::Written) -> Option<Violation> {
     let number = i.position("a")?;
     let named = matches!(i.operands[number].value, written::Operand::Address(written::Base::Var(_), _));
-    let text =
-        "with `.shared::cta` the address must be in a register: ptxas accepts no variable\nremove `.shared::cta`";
-    (named && i.has(q::shared_cta)).then(|| (text.to_string(), Some(number)))
+    (named && i.has(q::shared_cta)).then(|| {
+        let text = "with `.shared::cta` the address must be in a register: ptxas accepts no variable";
+        Violation::of_operand(number, text).remove(q::shared_cta)
+    })
 }
 /// In shared memory of the cluster, like the mbarrier.
 const CLUSTER: OperandSpec = addr("a", writes(Size::Type).in_space(AddressSpace::AnyShared));

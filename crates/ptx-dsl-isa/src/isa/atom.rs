@@ -104,7 +104,7 @@ const OPERATIONS: &[(Qualifier, &[Type], &str)] = &[
     (q::max, &[Type::U32, Type::S32, Type::U64, Type::S64], "`.u32`, `.s32`, `.u64` or `.s64`"),
 ];
 
-fn types(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn types(i: &written::Written) -> Option<Violation> {
     if i.first_of(&[q::v2, q::v4, q::v8]).is_some() {
         return None;
     }
@@ -114,14 +114,15 @@ fn types(i: &written::Written) -> Option<(String, Option<usize>)> {
             if allowed.contains(&written) {
                 return None;
             }
-            let (ty, near) = (written.name(), nearest(written, allowed));
-            let mut text = format!("`.{ty}` is not a type of `{op}`, which takes {words}");
+            let (ty, near) = (written.qualifier(), nearest(written, allowed));
+            let text = format!("`{ty}` is not a type of `{op}`, which takes {words}");
+            let wrong = Violation::of_qualifier(ty, text);
             // An integer is none for a floating-point number.
-            if (written.class() == Class::Float) == (near.class() == Class::Float) {
-                let near = near.name();
-                text += &format!("\nwrite `.{near}` in place of `.{ty}`, and give registers of that type");
-            }
-            return Some((text, None));
+            return Some(if (written.class() == Class::Float) == (near.class() == Class::Float) {
+                wrong.remedy(Remedy::Replace(ty, vec![near.qualifier()], ", and give registers of that type"))
+            } else {
+                wrong
+            });
         }
     }
     None

@@ -18,11 +18,11 @@ const RULES: &[Rule] = &[WARPS];
 const ARRIVE_RULES: &[Rule] = &[Rule::Custom(nobody), WARPS];
 
 /// Threads that arrive are at least a warp.
-fn nobody(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn nobody(i: &written::Written) -> Option<Violation> {
     let n = i.position("b")?;
     matches!(i.operands[n].value, written::Operand::Imm(0)).then(|| {
         let text = "a barrier that 0 threads arrive at is never passed: the number of threads is not 0";
-        (text.to_string(), Some(n))
+        Violation::of_operand(n, text)
     })
 }
 

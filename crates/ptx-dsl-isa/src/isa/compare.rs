@@ -20,7 +20,7 @@ const RULES: &[Rule] = &[Rule::Custom(comparison)];
 const BF16: &[Gate] = &[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90))];
 
 /// The comparison operators of each type, and `.ftz`, which only types with subnormals have.
-fn comparison(instr: &written::Written) -> Option<(String, Option<usize>)> {
+fn comparison(instr: &written::Written) -> Option<Violation> {
     let source = *instr.types.last()?;
     let of_unsigned = instr.first_of(&[q::lo, q::ls, q::hi, q::hs]);
     let of_float = instr.first_of(&[q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan]);
@@ -28,18 +28,18 @@ fn comparison(instr: &written::Written) -> Option<(String, Option<usize>)> {
     let name = source.name();
     let float = source.class() == Class::Float || matches!(source, Ty::F16x2 | Ty::Bf16x2);
     let signed = source.class() == Class::Signed || matches!(source, Ty::S8x4 | Ty::S16x2);
-    let message = if let (Some(op), false) = (of_float, float) {
+    Some(if let (Some(op), false) = (of_float, float) {
+        let wrong = Violation::of_qualifier(op, format!("`{op}` compares floating-point values, not `.{name}`"));
         // `.num` and `.nan` have no counterpart.
         match op.text().strip_suffix('u') {
-            Some(plain) => format!("`{op}` compares floating-point values, not `.{name}`\nwrite `{plain}`"),
-            None => format!("`{op}` compares floating-point values, not `.{name}`"),
+            Some(plain) => wrong.write(plain),
+            None => wrong,
         }
     } else if let (Some(op), Class::Bits) = (ordered, source.class()) {
-        format!(
-            "`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`\n\
-             write `.u{0}` or `.s{0}` in place of `.{name}`",
-            source.bits()
-        )
+        let text = format!("`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`");
+        let integers = ["u", "s"].into_iter().filter_map(|kind| Ty::from_name(&format!("{kind}{}", source.bits())));
+        let remedy = Remedy::Replace(source.qualifier(), integers.map(Ty::qualifier).collect(), "");
+        Violation::of_qualifier(op, text).remedy(remedy)
     } else if let (Some(op), true) = (of_unsigned, signed || float) {
         let plain = match op {
             q::lo => q::lt,
@@ -47,13 +47,13 @@ fn comparison(instr: &written::Written) -> Option<(String, Option<usize>)> {
             q::hi => q::gt,
             _ => q::ge,
         };
-        format!("`{op}` compares unsigned integers, not `.{name}`\nwrite `{plain}`")
+        Violation::of_qualifier(op, format!("`{op}` compares unsigned integers, not `.{name}`")).write(plain)
     } else if instr.has(q::ftz) && !matches!(source, Ty::F32 | Ty::F16 | Ty::F16x2) {
-        format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`\nremove `.ftz`")
+        let text = format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`");
+        Violation::of_qualifier(q::ftz, text).remove(q::ftz)
     } else {
         return None;
-    };
-    Some((message, None))
+    })
 }
 
 /// The family.

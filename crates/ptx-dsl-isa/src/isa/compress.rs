@@ -55,21 +55,23 @@ fn metadata(quals: &[Qualifier]) -> (Ty, u32) {
 }
 
 /// The requirements of a group on its indices, and the number of registers.
-fn expands(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn expands(i: &written::Written) -> Option<Violation> {
     let [element, index, num] = sizes(&i.quals);
     let [kept, all] = factor(&i.quals);
-    let wrong = if all > 1 << index {
-        format!("`.sp::{kept}:{all}` chooses of {all} elements, but an index of {index} bits of {}", 1 << index)
+    let named = |prefix| i.quals.iter().copied().find(|q| q.after(prefix).is_some());
+    let (factor, count) = (named(".sp::"), named(".x"));
+    let (qualifier, wrong) = if all > 1 << index {
+        (factor, format!("chooses of {all} elements, but an index of {index} bits of {}", 1 << index))
     } else if element == 16 && kept == 4 {
-        format!("`.sp::{kept}:{all}` is for elements of 8 bits")
+        (factor, "is for elements of 8 bits".to_owned())
     } else if all * element * num < 32 {
-        format!("`.x{num}` is less than a register")
+        (count, "is less than a register".to_owned())
     } else if expanded(&i.quals).1 > 128 {
-        format!("`.x{num}` is more than 128 registers")
+        (count, "is more than 128 registers".to_owned())
     } else {
         return None;
     };
-    Some((wrong, None))
+    Some(Violation::of_qualifier(qualifier?, format!("`{}` {wrong}", qualifier?)))
 }
 
 const RUBIN: Targets = Targets::Only(&[("sm_107a", Ptx(9, 4))]);

@@ -28,61 +28,68 @@ const SCALAR: &[Gate] = &[
 ];
 
 /// Which conversions round, and how, and which saturate: the manual's table of conversion precision.
-fn conversion(instr: &written::Written) -> Option<(String, Option<usize>)> {
+fn conversion(instr: &written::Written) -> Option<Violation> {
     let &[to, from] = instr.types.as_slice() else { return None };
     let whole = instr.first_of(&[q::rni, q::rzi, q::rmi, q::rpi]);
     let nearby = instr.first_of(&[q::rn, q::rz, q::rm, q::rp]);
     let float = |t: Ty| t.class() == Class::Float;
     let (d, a) = (to.name(), from.name());
     let narrow = |t: Ty| t.bits() == 8;
-    let written = whole.or(nearby).map_or("", Qualifier::text);
+    let rounding = whole.or(nearby);
+    let written = rounding.map_or("", Qualifier::text);
     // In place of a rounding of the other kind.
-    let with = |rounding: Qualifier| instr.spelling.replacen(&format!("cvt{written}"), &format!("cvt{rounding}"), 1);
-    let message = match (float(to), float(from)) {
+    let with = |rounding: Qualifier| {
+        Remedy::Spell(instr.spelling.replacen(&format!("cvt{written}"), &format!("cvt{rounding}"), 1))
+    };
+    let without = |wrong: Violation| rounding.map_or(wrong.clone(), |rounding| wrong.remove(rounding));
+    let of_source = |text: String| Violation::of_qualifier(from.qualifier(), text);
+    Some(match (float(to), float(from)) {
         // Those whose register has 8 bits are an entry of their own.
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {
-            let other = if narrow(to) { d } else { a };
-            let by = format!("{}32", &other[..1]);
-            format!(
-                "`.bf16` converts from and to `.{other}` in a register of 8 bits only\n\
-                 write `.{by}` in place of `.{other}`, and convert between the two with a second `cvt`"
-            )
+            let other = if narrow(to) { to } else { from };
+            let by = Ty::from_name(&format!("{}32", &other.name()[..1])).unwrap_or(Ty::U32);
+            let then = ", and convert between the two with a second `cvt`";
+            let text = format!("`.bf16` converts from and to `.{}` in a register of 8 bits only", other.name());
+            Violation::of_qualifier(q::bf16, text).remedy(Remedy::Replace(
+                other.qualifier(),
+                vec![by.qualifier()],
+                then,
+            ))
         }
-        (false, true) if whole.is_none() => format!(
-            "`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`\nwrite `{}`",
-            with(q::rzi)
-        ),
-        (true, false) if nearby.is_none() => format!(
-            "`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `{}`",
-            with(q::rn)
-        ),
-        (true, true) if to.bits() < from.bits() && nearby.is_none() => format!(
-            "`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `{}`",
-            with(q::rn)
-        ),
-        (false, false) if whole.or(nearby).is_some() => {
-            format!("integer to integer conversions do not round\nremove `{written}`")
+        (false, true) if whole.is_none() => {
+            of_source(format!("`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`"))
+                .remedy(with(q::rzi))
+        }
+        (true, false) if nearby.is_none() => {
+            of_source(format!("`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`"))
+                .remedy(with(q::rn))
+        }
+        (true, true) if to.bits() < from.bits() && nearby.is_none() => {
+            of_source(format!("`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`"))
+                .remedy(with(q::rn))
+        }
+        (false, false) if rounding.is_some() => {
+            without(Violation::of_opcode("integer to integer conversions do not round"))
         }
         // `.bf16` may be the source of any rounded conversion, exact ones too.
         (true, true) if nearby.is_some() && (to == from || to.bits() > from.bits() && from != Ty::Bf16) => {
-            format!("`.{a}` to `.{d}` is exact and takes no floating-point rounding\nremove `{written}`")
+            without(of_source(format!("`.{a}` to `.{d}` is exact and takes no floating-point rounding")))
         }
-        (true, true) if whole.is_some() && to != from => format!(
-            "an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`\n\
-             remove `{written}`"
-        ),
+        (true, true) if whole.is_some() && to != from => without(Violation::of_opcode(format!(
+            "an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`"
+        ))),
         _ if instr.has(q::ftz) && to != Ty::F32 && from != Ty::F32 => {
-            "`.ftz` needs `.f32` on one side\nremove `.ftz`".to_string()
+            Violation::of_qualifier(q::ftz, "`.ftz` needs `.f32` on one side").remove(q::ftz)
         }
         _ if instr.has(q::sat) && (to == Ty::Bf16 || from == Ty::Bf16) => {
-            "`.sat` does not go with `.bf16`\nremove `.sat`".to_string()
+            Violation::of_qualifier(q::sat, "`.sat` does not go with `.bf16`").remove(q::sat)
         }
         (false, false) if instr.has(q::sat) && holds(to, from) => {
-            format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`\nremove `.sat`")
+            let text = format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`");
+            Violation::of_qualifier(q::sat, text).remove(q::sat)
         }
         _ => return None,
-    };
-    Some((message, None))
+    })
 }
 
 /// Can an integer type represent every value of another?

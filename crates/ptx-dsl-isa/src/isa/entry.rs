@@ -5,6 +5,7 @@ use super::effect::{
 };
 use super::operand::{OpTy, OperandSpec};
 use super::version::{ANY, Ptx, Targets};
+use super::violation::Violation;
 use super::when::When;
 use crate::qualifier::Qualifier;
 use crate::written::Written;
@@ -113,9 +114,8 @@ impl Gate {
     }
 }
 
-/// A rule as a function: the error, and the number of its operand. Without an operand the error is at the qualifier with which the text
-/// begins, if it does. After a line break the text may give an edit that compiles.
-pub type Check = fn(&Written) -> Option<(String, Option<usize>)>;
+/// A rule as a function: what is wrong with an instruction, if anything.
+pub type Check = fn(&Written) -> Option<Violation>;
 
 /// A rule that the syntax cannot express.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +126,7 @@ pub enum Rule {
     Needs(When, When, &'static str),
     /// A constant operand is a multiple of a number.
     Multiple(Multiple),
-    /// Anything else: takes the instruction, returns the message and the number of its operand, if any.
+    /// Anything else.
     Custom(Check),
 }
 

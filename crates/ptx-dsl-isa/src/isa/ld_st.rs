@@ -147,29 +147,30 @@ const NC_RULES: &[Rule] = &[
 const VEC_8: Rule = Rule::Never(&[has(q::v8), any(&[q::b64, q::u64, q::s64, q::f64])], "a vector is 256 bits at most");
 
 /// Eight values of 8 or 16 bits can be stored, but ptxas 13.5 crashes on most loads of them.
-fn no_narrow_load_of_8(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn no_narrow_load_of_8(i: &written::Written) -> Option<Violation> {
     let narrow = i.types.last().is_some_and(|t| t.bits() < 32);
-    (i.has(q::v8) && narrow)
-        .then(|| ("`.v8` loads values of 32 bits only\nload wider values and unpack them with `mov`".to_string(), None))
+    (i.has(q::v8) && narrow).then(|| {
+        Violation::of_qualifier(q::v8, "`.v8` loads values of 32 bits only")
+            .rewrite("load wider values and unpack them with `mov`")
+    })
 }
 
 /// `.L2::evict_*` is for accesses of 256 bits.
-fn level2_is_256_bits(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn level2_is_256_bits(i: &written::Written) -> Option<Violation> {
     let written = i.first_of(L2)?;
     let bits = i.types.last().map_or(0, |t| t.bits());
     if (i.has(q::v8) && bits == 32) || (i.has(q::v4) && bits == 64) {
         return None;
     }
-    Some((
-        format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only\nremove `{written}`"),
-        None,
-    ))
+    let text = format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only");
+    Some(Violation::of_qualifier(written, text).remove(written))
 }
 
 /// A predicate cannot guard parameters of functions, which are not memory (9.7.9.8, 9.7.9.11).
-fn func_parameter_unpredicated(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn func_parameter_unpredicated(i: &written::Written) -> Option<Violation> {
     let found = i.pred.is_some() && i.has(q::param_func);
-    found.then(|| ("an access to `.param::func` cannot be predicated\nbranch around it with `bra`".to_string(), None))
+    let text = "an access to `.param::func` cannot be predicated";
+    found.then(|| Violation::of_opcode(text).rewrite("branch around it with `bra`"))
 }
 
 /// The family.

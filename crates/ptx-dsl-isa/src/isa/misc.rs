@@ -26,13 +26,13 @@ pub const STACK: u32 = 1 << 16;
 const ALIGNMENT: u64 = 1 << 23;
 
 /// The alignment is a power of two, and not too large.
-fn alignment(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn alignment(i: &written::Written) -> Option<Violation> {
     let n = i.position("immAlign")?;
     let written::Operand::Imm(align) = i.operands[n].value else { return None };
     let wanted = if align > ALIGNMENT { "at most 2^23" } else { "a power of two" };
     (align > ALIGNMENT || !align.is_power_of_two()).then(|| {
         let write = align.clamp(1, ALIGNMENT).next_power_of_two();
-        (format!("the alignment is {align}, but must be {wanted}\nwrite `{write}`"), Some(n))
+        Violation::of_operand(n, format!("the alignment is {align}, but must be {wanted}")).write(write)
     })
 }
 

@@ -43,7 +43,7 @@ fn sparse_a(quals: &[Qualifier]) -> (Ty, u32) {
 
 /// The selector names the threads of a quad that hold the metadata: one pair of bits for two elements, and a register of them
 /// for 16 pairs, 32 of those of a byte or less (manual 9.7.14.6.1).
-fn selector(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn selector(i: &written::Written) -> Option<Violation> {
     let number = i.position("f")?;
     let written::Operand::Imm(value) = i.operands[number].value else { return None };
     let element = types(&i.quals).get(1).copied()?;
@@ -51,16 +51,18 @@ fn selector(i: &written::Written) -> Option<(String, Option<usize>)> {
     let most = if bits(&i.quals, element) >= 16 { 1024 / row } else { 512 / row };
     (value >= u64::from(most.max(1))).then(|| {
         let most = most.max(1) - 1;
-        (format!("the selector is {value}, but of this shape and type at most {most}\nwrite `{most}`"), Some(number))
+        let text = format!("the selector is {value}, but of this shape and type at most {most}");
+        Violation::of_operand(number, text).write(most)
     })
 }
 
 /// `c` and `d` have one type, except that `.m8n8k4` adds `.f16` to `.f32`.
-fn accumulators(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn accumulators(i: &written::Written) -> Option<Violation> {
     let types = types(&i.quals);
     let (d, c) = (types.first()?, types.get(3)?);
     let adds_up = shape(&i.quals) == Some([8, 8, 4]) && (*d, *c) == (q::f32, q::f16);
-    (d != c && !adds_up).then(|| (format!("`d` is of `{d}` and `c` of `{c}`, but both have one type here"), None))
+    (d != c && !adds_up)
+        .then(|| Violation::of_opcode(format!("`d` is of `{d}` and `c` of `{c}`, but both have one type here")))
 }
 
 const ACCUMULATORS: Rule = Rule::Custom(accumulators);
@@ -81,7 +83,7 @@ const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16)).range(0, 1);
 const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16)).range(0, 3);
 
 /// A factor for 32 bits of a row is one byte of four, for 64 bits one of two, for all of it the register (manual 9.7.14.3).
-fn bytes(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn bytes(i: &written::Written) -> Option<Violation> {
     let step = match written::after(&i.quals, ".scale_vec::") {
         Some("2X") => 2,
         Some("4X") => 4,
@@ -93,7 +95,8 @@ fn bytes(i: &written::Written) -> Option<(String, Option<usize>)> {
             && let Some(written::Operand::Imm(value)) = parts.first()
             && value % step != 0
         {
-            return Some((format!("a factor of this size does not begin at byte {value} of a register"), Some(n)));
+            let text = format!("a factor of this size does not begin at byte {value} of a register");
+            return Some(Violation::of_operand(n, text));
         }
     }
     None

@@ -9,27 +9,23 @@ const SIZE_128: OperandSpec = src("size", ty(Ty::U32)).imm().range(128, 128);
 const PRIMARY: &str = "`primary_size` must not exceed `total_size`";
 
 /// A constant fraction is in (0, 1].
-fn fraction(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn fraction(i: &written::Written) -> Option<Violation> {
     let n = i.position("fraction")?;
     let written::Operand::Imm(bits) = i.operands[n].value else { return None };
     let value = f32::from_bits(bits as u32);
     let inside = value > 0.0 && value <= 1.0;
     (!inside).then(|| {
-        (
-            format!(
-                "`fraction` is {value}, but must be greater than 0.0 and at most 1.0\nwrite `0f3F800000`, which is 1.0"
-            ),
-            Some(n),
-        )
+        let text = format!("`fraction` is {value}, but must be greater than 0.0 and at most 1.0");
+        Violation::of_operand(n, text).remedy(Remedy::Write(vec!["0f3F800000".into()], ", which is 1.0"))
     })
 }
 
 /// Constant sizes are ordered.
-fn sizes(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn sizes(i: &written::Written) -> Option<Violation> {
     let n = i.position("primary_size")?;
     let written::Operand::Imm(primary) = i.operands[n].value else { return None };
     let written::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
-    (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}\nwrite `{total}` or less"), Some(n)))
+    (primary > total).then(|| Violation::of_operand(n, format!("{PRIMARY}: {primary} > {total}")).write_at_most(total))
 }
 
 /// The family.

@@ -7,8 +7,9 @@ const A: OperandSpec = src("a", ty(Ty::Surfref)).reg();
 const B: OperandSpec = src("b", OpTy::Coords(".s32"));
 
 /// At most 128 bits a thread.
-fn width(i: &written::Written) -> Option<(String, Option<usize>)> {
-    (i.has(q::v4) && i.has(q::b64)).then(|| ("`.v4` of `.b64` is 256 bits, and an access has at most 128".into(), None))
+fn width(i: &written::Written) -> Option<Violation> {
+    (i.has(q::v4) && i.has(q::b64))
+        .then(|| Violation::of_qualifier(q::v4, "`.v4` of `.b64` is 256 bits, and an access has at most 128"))
 }
 
 const LATER_1D: Gate = gate(&[any(&[q::_3d, q::a1d, q::a2d])]).since(ptx(3, 0)).requires(sm(20));

@@ -58,7 +58,7 @@ pub const STRIDES: Rule = Rule::Never(
 const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES, Rule::Custom(origin)];
 
 /// With overridden dimensions, a box with constant coordinates begins at the origin (ptxas).
-fn origin(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn origin(i: &written::Written) -> Option<Violation> {
     if !i.has(q::override_global_dim) && !i.has(q::override_global_dim_stride) {
         return None;
     }
@@ -66,7 +66,7 @@ fn origin(i: &written::Written) -> Option<(String, Option<usize>)> {
         let Operand::Addresses(parts) = &operand.value else { continue };
         if let [_, _, .., last] = parts.as_slice() {
             let text = "constant coordinates are 0 where the dimensions are overridden";
-            return if moved(last) { Some((text.to_string(), Some(at))) } else { None };
+            return moved(last).then(|| Violation::of_operand(at, text));
         }
     }
     None
@@ -150,15 +150,13 @@ const FIELDS: &[(Qualifier, u64, u64)] = &[
     (q::fill_mode, 1, 1),
 ];
 
-fn field(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn field(i: &written::Written) -> Option<Violation> {
     let number = i.position("imm")?;
     let written::Operand::Imm(value) = i.operands[number].value else { return None };
     for (name, everywhere, most) in FIELDS {
         if i.has(*name) && value > *everywhere {
-            return Some((
-                format!("`{name}` is at most {most}, not {}\nwrite `{everywhere}` or less", value as i64),
-                Some(number),
-            ));
+            let text = format!("`{name}` is at most {most}, not {}", value as i64);
+            return Some(Violation::of_operand(number, text).write_at_most(*everywhere));
         }
     }
     None

@@ -51,16 +51,16 @@ fn last_type(quals: &[Qualifier]) -> Option<Qualifier> {
 }
 
 /// A cubemap, a multi-sample texture or a depth comparison with coordinates of the other type.
-fn coordinates(i: &crate::written::Written) -> Option<(String, Option<usize>)> {
+fn coordinates(i: &crate::written::Written) -> Option<Violation> {
     let last = last_type(&i.quals)?;
     if i.operand("f").is_some() && last == q::s32 {
-        return Some(("a depth comparison needs `.f32` coordinates, not `.s32`".into(), None));
+        return Some(Violation::of_opcode("a depth comparison needs `.f32` coordinates, not `.s32`"));
     }
     let (geometry, want) = match i.first_of(CUBES) {
         Some(cube) => (cube, q::f32),
         None => (i.first_of(MULTI_SAMPLE)?, q::s32),
     };
-    (last != want).then(|| (format!("the coordinates of `{geometry}` are `{want}`, not `{last}`"), None))
+    (last != want).then(|| Violation::of_opcode(format!("the coordinates of `{geometry}` are `{want}`, not `{last}`")))
 }
 
 const TEX_RULES: &[Rule] = &[DEPTH_3D, DEPTH_SAMPLES, OFFSET_CUBE, Rule::Custom(coordinates)];

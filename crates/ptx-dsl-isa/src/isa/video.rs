@@ -115,29 +115,32 @@ impl Modifiers {
 }
 
 /// `d.h0` merges the result into `c`: it requires `c` and excludes a second operation.
-fn merge(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn merge(i: &written::Written) -> Option<Violation> {
     let selected = i.operands.first().is_some_and(|d| matches!(d.value, written::Operand::Select(..)));
     if !selected {
         return None;
     }
     if i.first_of(&[q::add, q::min, q::max]).is_some() {
-        return Some(("a selector of the destination and a second operation exclude each other".into(), Some(0)));
+        return Some(Violation::of_operand(
+            0,
+            "a selector of the destination and a second operation exclude each other",
+        ));
     }
     let merged = i.operand("c").is_some();
-    (!merged)
-        .then(|| ("a selector of the destination needs the operand `c`, whose other bits it keeps".into(), Some(0)))
+    let text = "a selector of the destination needs the operand `c`, whose other bits it keeps";
+    (!merged).then(|| Violation::of_operand(0, text))
 }
 
 /// The product or `c` can be negated, neither with `.po`, which adds the one that a negation needs too.
-fn negations(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn negations(i: &written::Written) -> Option<Violation> {
     let negated = |a: &written::Arg| matches!(a.value, written::Operand::Neg(_));
     let first = i.operands.iter().position(negated)?;
     if i.has(q::po) {
-        return Some(("`.po` and a negated operand exclude each other".into(), Some(first)));
+        return Some(Violation::of_operand(first, "`.po` and a negated operand exclude each other"));
     }
     let last = i.operands.len() - 1;
     let both = first != last && i.operands.get(last).is_some_and(negated);
-    both.then(|| ("the product and `c` cannot both be negated".into(), Some(last)))
+    both.then(|| Violation::of_operand(last, "the product and `c` cannot both be negated"))
 }
 
 const D: OperandSpec = dst("d", slot(".dtype"));

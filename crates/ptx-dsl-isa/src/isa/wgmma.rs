@@ -20,21 +20,22 @@ fn a(quals: &[Qualifier]) -> (Ty, u32) {
 }
 
 /// A factor of a matrix is 1 or -1.
-fn factors(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn factors(i: &written::Written) -> Option<Violation> {
     let wrong = |o: &written::Arg| {
         matches!(o.name, "imm-scale-a" | "imm-scale-b")
             && matches!(o.value, written::Operand::Imm(v) if !matches!(v as i64, 1 | -1))
     };
     let number = i.operands.iter().position(wrong)?;
-    Some((format!("`{}` is 1 or -1\nwrite `1` or `-1`", i.operands[number].name), Some(number)))
+    let text = format!("`{}` is 1 or -1", i.operands[number].name);
+    Some(Violation::of_operand(number, text).remedy(Remedy::Write(vec!["1".into(), "-1".into()], "")))
 }
 
 /// The threads with the metadata of types of 8 bits or fewer are fixed (manual 9.7.15.6.1).
-fn selector(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn selector(i: &written::Written) -> Option<Violation> {
     let number = i.position("sp-sel")?;
     let narrow = i.first_of(&[q::e4m3, q::e5m2, q::s8, q::u8]).is_some();
     let chosen = matches!(i.operands[number].value, written::Operand::Imm(value) if value != 0);
-    (narrow && chosen).then(|| ("the selector is 0 for types of 8 bits".to_string(), Some(number)))
+    (narrow && chosen).then(|| Violation::of_operand(number, "the selector is 0 for types of 8 bits"))
 }
 
 const SELECTOR: Rule = Rule::Custom(selector);

@@ -56,10 +56,12 @@ fn c(quals: &[Qualifier]) -> (Ty, u32) {
 }
 
 /// Integers of `a` and `b` have one type.
-fn same_integers(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn same_integers(i: &written::Written) -> Option<Violation> {
     let types = types(&i.quals);
     let [_, a, b, _] = types.as_slice() else { return None };
-    (a != b).then(|| (format!("`{b}` is the type of `b`, but `a` is of `{a}`: both have one type"), None))
+    (a != b).then(|| {
+        Violation::of_qualifier(*b, format!("`{b}` is the type of `b`, but `a` is of `{a}`: both have one type"))
+    })
 }
 
 const LOADED: OperandSpec = addr("p", reads(Size::Unknown));

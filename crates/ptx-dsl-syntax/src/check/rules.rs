@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, Shape, is_type};
-use ptx_dsl_isa::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
+use ptx_dsl_isa::isa::{Instr, OperandSpec, Part, Ptx, Role, Rule, Targets, When};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
@@ -118,12 +118,9 @@ impl Checker {
                     }
                 }
                 Rule::Custom(f) => {
-                    if let Some((text, operand)) = f(typed) {
-                        let span = match operand.and_then(|i| typed.operands.get(i)) {
-                            Some(arg) => arg.span,
-                            None => about(&text, words, opcode_span),
-                        };
-                        errors.push(errors::custom(span, &text, section));
+                    if let Some(violation) = f(typed) {
+                        let span = part(violation.part, typed, words).unwrap_or(opcode_span);
+                        errors.push(errors::violation(span, violation, section));
                     }
                 }
             }
@@ -247,15 +244,13 @@ fn written_any(list: &[Qualifier], words: &[ast::Word]) -> Option<(Qualifier, us
     list.iter().find_map(|q| Some((*q, words::position(words, q.word())?)))
 }
 
-/// If a text begins with a qualifier, the error is at that one.
-fn about(text: &str, words: &[ast::Word], opcode_span: Span) -> Span {
-    if let Some(rest) = text.strip_prefix("`.")
-        && let Some((qualifier, _)) = rest.split_once('`')
-        && let Some(word) = words::find(words, qualifier)
-    {
-        return word.span;
+/// The place of a qualifier or an operand, if it is written.
+fn part(part: Part, typed: &hir::Instr, words: &[ast::Word]) -> Option<Span> {
+    match part {
+        Part::Opcode => None,
+        Part::Qualifier(q) => words::find(words, q.word()).map(|word| word.span),
+        Part::Operand(number) => typed.operands.get(number).map(|arg| arg.span),
     }
-    opcode_span
 }
 
 /// Adds an error unless there is one with the same span and code.

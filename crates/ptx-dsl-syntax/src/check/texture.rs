@@ -166,7 +166,7 @@ impl Checker {
         } else {
             format!("`{}` is a `.{}`: no instruction loads or stores it", word.text, ty.name())
         };
-        at.fail(errors::custom(word.span, &text, "5.3"), 1);
+        at.fail(errors::operand_value(word.span, &text, "5.3"), 1);
     }
 
     /// A `.samplerref` variable needs its mode (PTX ISA 5.3); where opaque variables stand is checked with the others.
@@ -185,11 +185,11 @@ impl Checker {
         let Some((parts, span)) = parts_of(typed) else { return };
         if fetches(typed.opcode) && self.independent && parts.len() < 3 {
             let text = "with `texmode_independent` an operand names a sampler beside the texture: `[tex, sampler, coordinates]`";
-            errors.push(errors::custom(span, text, entry.section));
+            errors.push(errors::operand_value(span, text, entry.section));
         }
         if parts.len() == 3 && !self.independent && misread(typed) {
             let text = "with a sampler beside the texture this form needs `texmode_independent`";
-            errors.push(errors::custom(span, text, entry.section));
+            errors.push(errors::operand_value(span, text, entry.section));
         }
         if typed.opcode == op::txq
             && typed.has(q::force_unnormalized_coords)
@@ -197,13 +197,17 @@ impl Checker {
             && !matches!(parts.first(), Some(Operand::Reg(..)))
         {
             let text = "`.force_unnormalized_coords` is asked of a sampler, which needs `texmode_independent`";
-            errors.push(errors::custom(opcode_span, text, entry.section));
+            errors.push(errors::operand_value(opcode_span, text, entry.section));
         }
         if let Some(d) = typed.operands.first()
             && let Operand::Vector(list) = &d.value
             && all_sinks(list)
         {
-            errors.push(errors::custom(d.span, "not every element of the destination can be `_`", entry.section));
+            errors.push(errors::operand_value(
+                d.span,
+                "not every element of the destination can be `_`",
+                entry.section,
+            ));
         }
         if typed.has(q::f16x2)
             && let Some(d) = typed.operands.first()
@@ -211,7 +215,7 @@ impl Checker {
             && has_sink(list)
         {
             let text = "both pairs of halves are written: none of them can be `_`";
-            errors.push(errors::custom(d.span, text, entry.section));
+            errors.push(errors::operand_value(d.span, text, entry.section));
         }
         if let Some(d) = typed.operands.first()
             && let Operand::Pair(..) = d.value
@@ -264,5 +268,5 @@ fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize
     let s = if need == 1 { "" } else { "s" };
     let verb = if have == 1 { "is" } else { "are" };
     let text = format!("operand `{name}` of `.{geometry}` has {need} element{s}, but {have} {verb} given");
-    errors::custom(span, &text, section)
+    errors::operand_value(span, &text, section)
 }

@@ -229,8 +229,7 @@ impl Checker {
             && let [Operand::Reg(id, _)] = values
             && self.reg_ty(*id) == Ty::U16
         {
-            let text = "a vector of one `.u16` register is read as the register itself\ndeclare it `.b16`";
-            at.fail(errors::custom(span, text, at.entry.section), 1);
+            at.fail(errors::vector_of_one(span, at.entry.section), 1);
         } else if many(spec).is_some() && floats && integers {
             at.fail(errors::mixed_kinds(span), 1);
         } else if many(spec).is_some() && !registers {

@@ -21,19 +21,18 @@ fn constant(i: &written::Written) -> Option<(usize, u64)> {
     }
 }
 
-fn power_of_two(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn power_of_two(i: &written::Written) -> Option<Violation> {
     let (at, n) = constant(i)?;
-    let text = format!(
-        "the number of columns is a power of two from 32 to 512, not {n}\nwrite `{}`",
-        n.clamp(32, 512).next_power_of_two()
-    );
-    (!n.is_power_of_two()).then_some((text, Some(at)))
+    (!n.is_power_of_two()).then(|| {
+        let text = format!("the number of columns is a power of two from 32 to 512, not {n}");
+        Violation::of_operand(at, text).write(n.clamp(32, 512).next_power_of_two())
+    })
 }
 
-fn units(i: &written::Written) -> Option<(String, Option<usize>)> {
+fn units(i: &written::Written) -> Option<Violation> {
     let (at, n) = constant(i)?;
-    let text = "the number of columns is a multiple of 32".to_string();
-    (!n.is_multiple_of(32)).then_some((text, Some(at)))
+    let text = "the number of columns is a multiple of 32";
+    (!n.is_multiple_of(32)).then(|| Violation::of_operand(at, text))
 }
 
 /// The family's allocation instructions.

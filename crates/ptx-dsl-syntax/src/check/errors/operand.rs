@@ -2,7 +2,7 @@
 
 use crate::diag::{Constant, Diagnostic, Subject, Wanted};
 use crate::span::Span;
-use ptx_dsl_isa::isa::Multiple;
+use ptx_dsl_isa::isa::{Multiple, Remedy, Violation};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 use super::*;
@@ -566,22 +566,37 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
 }
 
 /// A rule of the table that is a function: after a line break its text gives the edit.
-pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
-    let (text, help) = match text.split_once('\n') {
-        Some((text, help)) => (text, Some(help)),
-        None => (text, None),
-    };
-    let d = noted_error(code::OPERAND_VALUE, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"));
-    match help {
-        Some(h) => d.help(h),
-        None => d,
-    }
+/// A value or a form that an operand cannot have here.
+pub(crate) fn operand_value(span: Span, text: &str, sec: &str) -> Diagnostic {
+    noted_error(code::OPERAND_VALUE, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"))
+}
+
+pub(crate) fn vector_of_one(span: Span, sec: &str) -> Diagnostic {
+    operand_value(span, "a vector of one `.u16` register is read as the register itself", sec).help("declare it `.b16`")
+}
+
+/// A rule of the table that is a function.
+pub(crate) fn violation(span: Span, violation: Violation, sec: &str) -> Diagnostic {
+    let Violation { text, remedy, .. } = violation;
+    let d = operand_value(span, &text, sec);
+    let Some(remedy) = remedy else { return d };
+    d.help(match remedy {
+        Remedy::Write(texts, then) => format!("write {}{then}", one_of(&texts)),
+        Remedy::Spell(opcode) => format!("write `{opcode}`"),
+        Remedy::Replace(old, new, then) => {
+            let new: Vec<&str> = new.iter().map(|q| q.text()).collect();
+            format!("write {} in place of `{old}`{then}", one_of(&new))
+        }
+        Remedy::Remove(qualifier) => format!("remove `{qualifier}`"),
+        Remedy::Rewrite(text) => text.to_owned(),
+    })
 }
 
 pub(crate) fn multiple(span: Span, rule: &Multiple, value: u64, sec: &str) -> Diagnostic {
     let Multiple { what, unit, of, .. } = rule;
     let near = value.checked_next_multiple_of(*of).unwrap_or(*of);
-    custom(span, &format!("{what} is {value}, but must be a multiple of {unit}\nwrite `{near}`"), sec)
+    let text = format!("{what} is {value}, but must be a multiple of {unit}");
+    operand_value(span, &text, sec).help(format!("write `{near}`"))
 }
 
 /// `help`: code that negates it.
