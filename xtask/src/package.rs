@@ -1,4 +1,5 @@
-//! `cargo xtask package`: packs the crates as for crates.io, and checks a user's crate against what was packed.
+//! `cargo xtask package`: packs the crates as for crates.io, and checks a user's crate against what was packed. The oldest Rust that the
+//! crates promise checks them too, with the oldest dependencies that they allow.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +9,7 @@ use ptx_dsl_oracles::tools::{cargo, root, run_shown};
 use serde_json::Value;
 
 use crate::Task;
+use crate::steps::in_ci;
 
 /// A crate of a user.
 const MANIFEST: &str = r#"[package]
@@ -84,6 +86,34 @@ pub fn check() -> Result<(), String> {
     let target = directory.join("target");
     run_shown(cargo().current_dir(&user).env("CARGO_TARGET_DIR", target).args(["check", "--quiet"]))?;
     eprintln!("> packed {} crates, and a user's crate compiles with them", crates.len());
+    check_oldest(&unpacked, &patches)
+}
+
+/// Checks the packed crates with the Rust of `rust-version`, and each dependency in the lowest version that a manifest allows.
+fn check_oldest(unpacked: &Path, patches: &str) -> Result<(), String> {
+    let manifest =
+        std::fs::read_to_string(root().join("Cargo.toml")).map_err(|error| format!("Cargo.toml: {error}"))?;
+    let rust = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+    let rust = rust.ok_or("Cargo.toml has no rust-version")?.trim_matches('"');
+    let installed = Command::new("rustup").args(["run", rust, "cargo", "--version"]).output();
+    if !installed.is_ok_and(|output| output.status.success()) {
+        let reason = format!("Rust {rust} is not installed: `rustup toolchain install {rust} --profile minimal`");
+        return if in_ci() { Err(reason) } else { Ok(eprintln!("skipped: the oldest Rust ({reason})")) };
+    }
+    let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n\n[patch.crates-io]\n{patches}");
+    write(&unpacked.join("Cargo.toml"), &workspace)?;
+    let old = || {
+        let mut command = Command::new("rustup");
+        // What `cargo xtask` says about the present toolchain does not hold for the old one.
+        command.current_dir(unpacked).args(["run", rust, "cargo"]).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+        command
+    };
+    // The option is of nightly compilers; it only chooses versions.
+    run_shown(old().env("RUSTC_BOOTSTRAP", "1").args(["update", "--quiet", "-Z", "direct-minimal-versions"]))?;
+    let target = unpacked.with_file_name("oldest");
+    let features = ["check", "--quiet", "-p", "ptx-dsl", "--features", "build,cuda,half"];
+    run_shown(old().env("CARGO_TARGET_DIR", target).args(features))?;
+    eprintln!("> Rust {rust} compiles the crates with the oldest dependencies that they allow");
     Ok(())
 }
 

@@ -154,8 +154,8 @@ impl Lexer<'_> {
                 self.pos += 1;
                 self.push(start, Tok::Punct('#'));
             }
-            b'#' if let Some(length) = line_marker(&bytes[start..]) => {
-                self.pos += length;
+            b'#' if line_marker(&bytes[start..]).is_some() => {
+                self.pos += line_marker(&bytes[start..]).unwrap_or(1);
                 self.glued = false;
             }
             // A line of a shell or of the preprocessor.

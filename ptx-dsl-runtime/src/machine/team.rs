@@ -143,7 +143,7 @@ impl Team {
             self.next.store(more(n)?, Relaxed);
             n
         } else {
-            self.next.try_update(Relaxed, Relaxed, more).ok()?
+            self.next.fetch_update(Relaxed, Relaxed, more).ok()?
         };
         Some(n..more(n)?)
     }

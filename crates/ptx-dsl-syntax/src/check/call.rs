@@ -312,10 +312,10 @@ impl Checker {
                         at.fail(self.wrong_type(operand.span, what, "a constant", want), 1);
                     }
                 }
+                if let ast::Expr::Rust(id, _) = e {
+                    return self.rust_value(at, what, None, Some(ty), *id, operand.span);
+                }
                 match fold(e) {
-                    None if let ast::Expr::Rust(id, _) = e => {
-                        return self.rust_value(at, what, None, Some(ty), *id, operand.span);
-                    }
                     Some(Const::Int { value, .. }) if ty.class() != Class::Float => return Operand::Imm(value),
                     Some(_) => return Operand::Imm(self.constant(at, ty, e)),
                     None => at.fail(errors::not_constant(operand.span), 1),

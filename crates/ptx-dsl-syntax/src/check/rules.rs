@@ -30,12 +30,12 @@ impl Checker {
         let form = &self.table.forms(entry)[typed.form];
         let number = form.operands.iter().find(|o| several && matches!(o.shape, Shape::Number(_)));
         let number = number.and_then(|o| typed.operand(o.name));
-        let missing = match words::last_type(words) {
-            _ if let Some(arg) = number => {
+        let missing = match (number, words::last_type(words)) {
+            (Some(arg), _) => {
                 let what = format_args!("`{}` as an operand here", arg.name);
                 self.gate(arg.span, what, entry.since, entry.requires, entry.section)
             }
-            Some(w) if several => {
+            (None, Some(w)) if several => {
                 let what = format_args!("`{}` of `.{}`", entry.opcode, w.text);
                 self.gate(w.span, what, entry.since, entry.requires, entry.section)
             }

@@ -533,11 +533,17 @@ impl Parser<'_> {
                 None => self.fail(errors::no_operator(span, operator)),
             };
         }
-        match (a, operator) {
-            (Expr::Binary(inner @ ("+" | "-"), base, offset, at), "+" | "-")
-                if !matches!((inner, &*base), ("-", Expr::Name(..)))
-                    && let (Some(x), Some(y)) = (self.as_constant(&offset), self.as_constant(&b)) =>
+        let adds = |operator: &str| matches!(operator, "+" | "-");
+        let offsets = match &a {
+            Expr::Binary(inner, base, offset, _)
+                if adds(inner) && adds(operator) && !matches!((*inner, &**base), ("-", Expr::Name(..))) =>
             {
+                self.as_constant(offset).zip(self.as_constant(&b))
+            }
+            _ => None,
+        };
+        match (offsets, a) {
+            (Some((x, y)), Expr::Binary(inner, base, _, at)) => {
                 let constants = &mut self.scope.constants;
                 let x = if inner == "-" { constants.unary('-', x, at) } else { Some(x) };
                 match x.and_then(|x| constants.binary(operator, x, y, span)) {
@@ -545,7 +551,7 @@ impl Parser<'_> {
                     None => self.fail(errors::no_operator(span, operator)),
                 }
             }
-            (a, _) => Ok(Expr::Binary(operator, Box::new(a), Box::new(b), span)),
+            (_, a) => Ok(Expr::Binary(operator, Box::new(a), Box::new(b), span)),
         }
     }
 

@@ -426,13 +426,11 @@ impl Parser<'_> {
             }
             let e = self.constant()?;
             self.expect(']')?;
-            match super::fold(&e) {
-                Some(super::Const::Int { value, unsigned }) if unsigned || value <= i64::MAX as u64 => {
+            match (super::fold(&e), &e) {
+                (Some(super::Const::Int { value, unsigned }), _) if unsigned || value <= i64::MAX as u64 => {
                     out.dims.push(Some(Count::Known(value)));
                 }
-                None if let Expr::Rust(id, _) = e
-                    && self.scope.constants.kind(id) == Kind::Int =>
-                {
+                (None, &Expr::Rust(id, _)) if self.scope.constants.kind(id) == Kind::Int => {
                     out.dims.push(Some(Count::Rust(id)));
                 }
                 _ => {
@@ -494,11 +492,15 @@ impl Parser<'_> {
 
     /// A plain integer: `.align 16`, `%r<100>`.
     fn count_argument(&mut self, what: &str) -> Res<(Count, Span)> {
+        if matches!(self.peek(), Some(Tok::Word(name)) if name == "WARP_SZ") {
+            return Ok((Count::Known(32), self.bump()));
+        }
+        if matches!(self.peek(), Some(Tok::Word(_) | Tok::Number(_) | Tok::Punct('(' | '-')))
+            && let Some(count) = self.constant_count()
+        {
+            return count;
+        }
         match self.peek() {
-            Some(Tok::Word(name)) if name == "WARP_SZ" => Ok((Count::Known(32), self.bump())),
-            Some(Tok::Word(_) | Tok::Number(_) | Tok::Punct('(' | '-')) if let Some(count) = self.constant_count() => {
-                count
-            }
             Some(Tok::Number(text)) => {
                 let span = self.here();
                 let value = self.integer(text, span)?.0;

@@ -136,6 +136,9 @@ impl Parser<'_> {
     }
 
     fn plain_unary(&mut self) -> Res<Expr> {
+        if let Some(constant) = self.constant_name() {
+            return Ok(constant);
+        }
         let start = self.here();
         match self.peek() {
             Some(Tok::Punct(op @ ('-' | '!' | '~' | '+'))) => {
@@ -188,7 +191,6 @@ impl Parser<'_> {
                 }
                 self.number()
             }
-            Some(Tok::Word(_)) if let Some(e) = self.constant_name() => Ok(e),
             Some(Tok::Word(_)) if self.at_descriptor() => self.descriptor(),
             Some(Tok::Word(_)) if self.at_function() => {
                 let name = self.name("a function")?;

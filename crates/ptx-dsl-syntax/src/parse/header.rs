@@ -84,8 +84,10 @@ pub fn parse_file_options(tokens: &[Token]) -> (FileOptions, Vec<Diagnostic>) {
                 compiled = true;
                 Ok(())
             }
-            Some(name) if let Some(level) = Level::from_name(name) => parser.level(level, &mut levels),
-            _ => parser.unexpected("`allow(...)`, `warn(...)`, `deny(...)`, `group(...)` or `compiled`"),
+            name => match name.and_then(Level::from_name) {
+                Some(level) => parser.level(level, &mut levels),
+                None => parser.unexpected("`allow(...)`, `warn(...)`, `deny(...)`, `group(...)` or `compiled`"),
+            },
         };
         if found.is_err() {
             return (FileOptions { levels: levels.set, compiled }, parser.diags);
@@ -187,6 +189,9 @@ impl Parser<'_> {
     }
 
     fn header_item(&mut self, header: &mut Header) -> Res<()> {
+        if let Some(level) = self.word_at(0).and_then(Level::from_name) {
+            return self.level(level, &mut header.levels);
+        }
         let span = self.here();
         match self.word_at(0) {
             Some("ptx") => {
@@ -198,7 +203,6 @@ impl Parser<'_> {
                 }
                 Ok(())
             }
-            Some(name) if let Some(level) = Level::from_name(name) => self.level(level, &mut header.levels),
             Some("group") => self.group(&mut header.levels),
             Some("const") => self.constant_declaration(),
             Some("compiled") => {

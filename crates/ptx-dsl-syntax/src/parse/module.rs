@@ -74,15 +74,15 @@ impl Parser<'_> {
             }
             None => {
                 let found = self.found();
+                if let Some(d) = self.item_of_c() {
+                    if self.eat(';') {
+                        self.report(d);
+                        return Ok(());
+                    }
+                    return self.fail(d);
+                }
                 match self.peek() {
                     Some(Tok::Punct('}' | ')' | ']')) => self.fail(errors::stray_close(start, &found)),
-                    Some(Tok::Word(_)) if let Some(d) = self.item_of_c() => {
-                        if self.eat(';') {
-                            self.report(d);
-                            return Ok(());
-                        }
-                        self.fail(d)
-                    }
                     Some(Tok::Punct('#')) => self.rust_attribute(false),
                     _ if self.is_bare_header() => self.bare_header(module),
                     Some(Tok::Word(word)) if word == "pub" && self.in_rust => self.visibility(),

@@ -229,8 +229,11 @@ impl Expander<'_> {
     fn all(&mut self, from: usize, to: usize) {
         let mut at = from;
         while at < to {
+            if let Some(end) = self.definition(at, to) {
+                at = end;
+                continue;
+            }
             at = match &self.tokens[at].kind {
-                _ if let Some(end) = self.definition(at, to) => end,
                 Tok::Punct('@') if self.word(at + 1) == Some("for") && self.word(at + 3) == Some("in") => {
                     self.repetition(at, to)
                 }
@@ -240,31 +243,48 @@ impl Expander<'_> {
                 Tok::Punct('@') if self.word(at + 1) == Some("peel") && self.word(at + 2).is_some() => {
                     self.peel(at, to)
                 }
-                Tok::Punct('@') if let Some(open) = self.broken_head(at, to) => self.skip_broken(at, open, to),
+                Tok::Punct('@') => match self.broken_head(at, to) {
+                    Some(open) => self.skip_broken(at, open, to),
+                    None => self.kept(at),
+                },
                 Tok::Punct('.') if self.at_range(at) => self.registers(at, to),
-                Tok::Punct('.') if let Some(listed) = self.listed(at, to) => self.instances(at, listed, to),
+                Tok::Punct('.') => match self.listed(at, to) {
+                    Some(listed) => self.instances(at, listed, to),
+                    None => self.kept(at),
+                },
                 Tok::Punct('{') => self.braces(at, to),
                 Tok::Punct('}') => {
                     if let Some(open) = self.blocks.pop() {
                         self.scope.close(open);
                         self.close_arrays();
                     }
-                    self.push(at);
-                    at + 1
+                    self.kept(at)
                 }
                 Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at, to),
-                Tok::Word(_) if let Some(end) = self.array_value(at, to) => end,
-                Tok::Word(_) if let Some(named) = self.at_use(at, to) => self.piece(named, to),
-                Tok::Word(_) if let Some((last, end)) = self.without_bang(at, to) => {
-                    self.report_without_bang(at, last);
-                    end
-                }
-                _ => {
-                    self.push(at);
-                    at + 1
-                }
+                Tok::Word(_) => self.named(at, to),
+                _ => self.kept(at),
             };
         }
+    }
+
+    /// A word may be a value of an array, the use of a piece, or that use without its `!`.
+    fn named(&mut self, at: usize, to: usize) -> usize {
+        if let Some(end) = self.array_value(at, to) {
+            end
+        } else if let Some(named) = self.at_use(at, to) {
+            self.piece(named, to)
+        } else if let Some((last, end)) = self.without_bang(at, to) {
+            self.report_without_bang(at, last);
+            end
+        } else {
+            self.kept(at)
+        }
+    }
+
+    /// Keeps a token as it is. Returns the index of the next one.
+    fn kept(&mut self, at: usize) -> usize {
+        self.push(at);
+        at + 1
     }
 
     /// The `{` after `@for` or `@if` without what belongs between them. A predicate may have these names as well.

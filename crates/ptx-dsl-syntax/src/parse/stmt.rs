@@ -116,8 +116,10 @@ impl Parser<'_> {
                 self.report(d);
                 self.eat(';');
             }
-            Some(Tok::Word(_)) if let Some(d) = self.statement_of_c() => return self.fail(d),
             Some(Tok::Word(_) | Tok::Punct('@')) => {
+                if let Some(d) = self.statement_of_c() {
+                    return self.fail(d);
+                }
                 let before = self.diags.len();
                 let mut instr = self.instr()?;
                 // Without operands and without `;` it was not finished: what is missing is said once.

@@ -331,10 +331,10 @@ impl Decoder<'_> {
             }
             Some(Call::Warp(function)) => match self.access(i, opcode, q) {
                 Some((access, compiled)) => Run::Memory { access, compiled, function: *function },
-                None if let Some(Fast::Arrive { drop }) = Fast::of(opcode, q, i) => {
-                    Run::Arrive { function: *function, drop }
-                }
-                None => Run::Warp { function: *function, once: Once::of(opcode, q) },
+                None => match Fast::of(opcode, q, i) {
+                    Some(Fast::Arrive { drop }) => Run::Arrive { function: *function, drop },
+                    _ => Run::Warp { function: *function, once: Once::of(opcode, q) },
+                },
             },
             _ => Run::Nothing,
         }

@@ -161,15 +161,16 @@ fn report_uniform(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: u64) -> boo
 
 /// Loads the same elements for all lanes by one access.
 fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Done {
+    let one = match (access.bytes, access.count) {
+        (4, 1) => r.x.load_one::<u32, 1>(access.cache, access.space, at).map(|[v]| extended(v, access)),
+        (8, 1) => r.x.load_one::<u64, 1>(access.cache, access.space, at).map(|[v]| v),
+        _ => None,
+    };
+    if let Some(v) = one {
+        r.set(op.results[0], Scalar::Uniform(v));
+        return Ok(());
+    }
     match (access.bytes, access.count) {
-        (4, 1) if let Some([v]) = r.x.load_one::<u32, 1>(access.cache, access.space, at) => {
-            r.set(op.results[0], Scalar::Uniform(extended(v, access)));
-            Ok(())
-        }
-        (8, 1) if let Some([v]) = r.x.load_one::<u64, 1>(access.cache, access.space, at) => {
-            r.set(op.results[0], Scalar::Uniform(v));
-            Ok(())
-        }
         (1, _) => load_checked::<u8>(r, op, access, at),
         (2, _) => load_checked::<u16>(r, op, access, at),
         (4, _) => load_checked::<u32>(r, op, access, at),

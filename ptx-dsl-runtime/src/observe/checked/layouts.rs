@@ -199,5 +199,5 @@ fn shared_by(matrix: &SharedMatrix) -> Option<[Piece; 2]> {
     let of = |(line, piece, at)| Piece { line, piece, at, next: None };
     let mut all: Vec<Piece> = matrix.each().map(of).collect();
     all.sort_unstable_by_key(|p| (p.at, p.line, p.piece));
-    all.array_windows().find(|[a, b]| a.at == b.at).copied()
+    all.windows(2).find(|pair| pair[0].at == pair[1].at).map(|pair| [pair[0], pair[1]])
 }

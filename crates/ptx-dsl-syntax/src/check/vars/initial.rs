@@ -131,9 +131,9 @@ impl Checker {
         match expr {
             ast::Expr::Binary("+", a, b, span) => {
                 let base = self.initial_address(a)?;
-                match fold(b) {
-                    Some(Const::Int { value, .. }) => Some(base.wrapping_add(value)),
-                    _ if let ast::Expr::Rust(id, span) = **b => {
+                match (fold(b), &**b) {
+                    (Some(Const::Int { value, .. }), _) => Some(base.wrapping_add(value)),
+                    (_, &ast::Expr::Rust(id, span)) => {
                         self.report(unknown_here(span, "an offset of an initial value", &self.out.constants, id));
                         None
                     }

@@ -14,11 +14,11 @@ pub(super) struct Group {
 }
 
 fn add(groups: &mut Vec<Group>, pc: Pc, masks: &[u32]) {
-    let group = match groups.iter().position(|g| g.pc == pc) {
-        Some(at) => &mut groups[at],
-        None => groups.push_mut(Group { pc, masks: [0; 32] }),
-    };
-    group.masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m);
+    let at = groups.iter().position(|g| g.pc == pc).unwrap_or_else(|| {
+        groups.push(Group { pc, masks: [0; 32] });
+        groups.len() - 1
+    });
+    groups[at].masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m);
 }
 
 impl Step<'_, '_> {
