@@ -126,8 +126,10 @@ pub(crate) fn attributes(info: &KernelInfo<'_>, shape: &LaunchShape, capability:
         set(&mut value);
         attributes.push(CUlaunchAttribute { id, pad: [0; 4], value });
     };
+    // GPUs before sm_90 have no clusters, not even of one CTA
+    let asks = shape.is_cluster_launch && capability >= (9, 0);
     // the directive of a kernel speaks for itself
-    if info.reqnctapercluster.is_none() && (product(shape.cluster) > 1 || shape.preferred_cluster.is_some()) {
+    if info.reqnctapercluster.is_none() && (asks || shape.preferred_cluster.is_some()) {
         add(Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &|value| {
             let [x, y, z] = shape.cluster;
             value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
@@ -209,6 +211,8 @@ mod tests {
     fn attributes_are_those_that_the_launch_asks_for() {
         assert!(ids(Launch::grid(4)).is_empty());
         assert_eq!(ids(Launch::grid(4).cluster(2)), [Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION]);
+        // clusters of one CTA are clusters
+        assert_eq!(ids(Launch::grid(4).cluster(1)), [Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION]);
         assert_eq!(
             ids(Launch::grid(4).cooperative().programmatic()),
             [Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION]

@@ -25,12 +25,16 @@ pub fn module(program: &Program, name: &str) -> String {
         out.function(i, function);
     }
     out.kernel = true;
-    out.entry(name);
+    let before = std::mem::take(&mut out.text);
     out.prologue();
     out.block(&program.start);
     out.block(&program.body);
     out.epilogue();
-    out.text
+    let body = std::mem::replace(&mut out.text, before);
+    // an illegal instruction on an H200 in a launch without clusters
+    let needs_cluster = ["st.async", "red.async"].iter().any(|opcode| body.contains(opcode));
+    out.entry(name, needs_cluster);
+    out.text + &body
 }
 
 struct Printer<'p> {
@@ -110,10 +114,10 @@ impl Printer<'_> {
         self.line("st.param.b32 [value], %r0;\nret;\n}");
     }
 
-    fn entry(&mut self, name: &str) {
+    fn entry(&mut self, name: &str, needs_cluster: bool) {
         let Program { block: [x, y], cluster, .. } = self.program;
         let mut shape = if self.program.required { format!(" .reqntid {x}, {y}, 1") } else { String::new() };
-        if *cluster > 1 {
+        if *cluster > 1 || needs_cluster {
             shape += &format!(" .reqnctapercluster {cluster}, 1, 1");
         }
         self.line(&format!(".visible .entry {name}(.param .u64 .ptr .global .align 128 result,"));

@@ -133,6 +133,7 @@ pub(crate) fn grid<'l>(info: &'l KernelInfo<'l>, launch: &Launch, options: &'l O
         grid: launch.grid,
         block: launch.block_dims(info),
         cluster: launch.cluster_dims(info),
+        is_cluster_launch: launch.cluster.is_some(),
         dynamic_shared: launch.dynamic_shared,
         is_cooperative: launch.cooperative,
         residents: launch.residents(info, options.resident),

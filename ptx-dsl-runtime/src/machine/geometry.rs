@@ -38,6 +38,8 @@ pub(crate) struct Geometry<'a> {
     pub block: [u32; 3],
     /// CTAs of a cluster.
     pub cluster: [u32; 3],
+    /// Does the launch itself ask for clusters, of whatever size?
+    pub is_cluster_launch: bool,
     /// Clusters of the grid.
     pub clusters: [u32; 3],
     /// The names of regions.
@@ -98,6 +100,7 @@ impl<'a> Geometry<'a> {
             grid: grid.grid,
             block,
             cluster,
+            is_cluster_launch: grid.is_cluster_launch,
             clusters: std::array::from_fn(|i| grid.grid[i] / cluster[i]),
             regions: Regions::Compiled(&[]),
             threads: block.iter().product(),

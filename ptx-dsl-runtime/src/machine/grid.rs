@@ -20,6 +20,8 @@ pub(crate) struct Grid<'l> {
     pub block: [u32; 3],
     /// CTAs of a cluster.
     pub cluster: [u32; 3],
+    /// Does the launch itself ask for clusters, of whatever size?
+    pub is_cluster_launch: bool,
     /// Bytes of dynamic shared memory of a CTA.
     pub dynamic_shared: u32,
     /// All CTAs are resident at the same time.

@@ -1,5 +1,6 @@
 //! `st.async`, `red.async`, `st.bulk` (PTX ISA 9.7.9.12, 9.7.9.13, 9.7.13.7).
 
+use super::bulk::in_a_cluster;
 use super::bulk::operands::{any_shared, global, mbarrier_of, shared_in};
 use super::bulk::reduction::Reduction;
 use super::{Done, active, ld_st, own_shared_object, space};
@@ -85,6 +86,11 @@ fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduces: bool) -> Done {
         let value = bytes(q.ty[0], s[1..last].iter().map(|v| v[l]));
         let size = value.len() as u32;
         let (to, signal) = if with_object {
+            let (operation, section) = match reduces {
+                false => ("an asynchronous store to shared memory", "9.7.9.12"),
+                true => ("an asynchronous reduction in shared memory", "9.7.13.7"),
+            };
+            in_a_cluster(x, operation, section, l as u32)?;
             let to = shared_in(x, any_shared(addr), addr, size, size, l, "the destination of the store")?;
             let at = mbarrier_of(x, q, s[last][l], to.rank, l)?;
             (To::Shared(to), Signal::Mbarrier { at, bytes: size })

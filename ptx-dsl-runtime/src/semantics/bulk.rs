@@ -69,7 +69,7 @@ fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduction: Option<Reduction>) -> D
         } else if q.has(q::global) {
             load(x, q, &operand, bytes, l)?;
         } else {
-            in_a_cluster(x, l as u32)?;
+            in_a_cluster(x, "a bulk copy from shared to shared memory", "9.7.9.25.4.1", l as u32)?;
             let from = shared(x, operand(1), bytes, 16, l, "the source of the copy")?;
             let to = shared_in(x, AddrSpace::SharedCluster, operand(0), bytes, 16, l, "the destination of the copy")?;
             let at = mbarrier_of(x, q, operand(3), to.rank, l)?;
@@ -80,16 +80,15 @@ fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduction: Option<Reduction>) -> D
     Ok(())
 }
 
-/// A fault if a copy from shared to shared memory runs in a launch without clusters, which an H200 ends with an illegal instruction,
-/// also within one CTA. Other targets were not tried.
-fn in_a_cluster(x: &Ctx<'_>, lane: u32) -> Done {
+/// A fault if an asynchronous operation writes shared memory for a thread in a launch without clusters, which an H200 ends with an illegal
+/// instruction, also within one CTA (tests/hardware/cluster). Other targets were not tried.
+pub(super) fn in_a_cluster(x: &Ctx<'_>, operation: &str, section: &'static str, lane: u32) -> Done {
     if x.explicit_cluster() || !x.geometry.info.target.starts_with("sm_90") {
         return Ok(());
     }
-    let what =
-        "a bulk copy from shared to shared memory in a launch without clusters, an illegal instruction on `sm_90`";
-    let help = "launch the kernel with clusters; `.reqnctapercluster 1` suffices";
-    Err(x.fault(FaultKind::undefined(what, "9.7.9.25.4.1", help), lane))
+    let what = format!("{operation} in a launch without clusters, an illegal instruction on `sm_90`");
+    let help = "launch the kernel with clusters; `Launch::cluster(1)` or `.reqnctapercluster 1` suffices";
+    Err(x.fault(FaultKind::undefined(what, section, help), lane))
 }
 
 /// Copies from shared to global memory.

@@ -3,6 +3,7 @@
 
 mod agree;
 mod checked;
+mod clusters;
 mod interpreter;
 mod load;
 mod multimem;

@@ -53,6 +53,8 @@ pub struct LaunchShape {
     pub block: [u32; 3],
     /// CTAs of a cluster.
     pub cluster: [u32; 3],
+    /// Whether the launch itself asks for clusters, of whatever size.
+    pub is_cluster_launch: bool,
     /// CTAs of a cluster where there is room.
     pub preferred_cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
@@ -89,7 +91,8 @@ impl Launch {
         self
     }
 
-    /// CTAs of a cluster. The default is `.reqnctapercluster`, or one CTA.
+    /// CTAs of a cluster. The default is `.reqnctapercluster`, or one CTA in a launch without clusters. Clusters of one CTA are not the same:
+    /// without clusters `%is_explicit_cluster` is false, and `st.async` and bulk copies between shared memory are illegal on `sm_90`.
     pub fn cluster(mut self, cluster: impl Into<Dim3>) -> Self {
         self.cluster = Some(cluster.into().0);
         self
@@ -137,6 +140,7 @@ impl Launch {
             grid: self.grid,
             block: self.block_dims(info),
             cluster: self.cluster_dims(info),
+            is_cluster_launch: self.cluster.is_some(),
             preferred_cluster: self.preferred_cluster,
             dynamic_shared: self.dynamic_shared,
             malloc_heap: self.malloc_heap,
@@ -227,6 +231,9 @@ impl Launch {
             && required != cluster
         {
             return Err(LaunchError::Reqnctapercluster { given: cluster, required });
+        }
+        if info.explicit_cluster && info.reqnctapercluster.is_none() && self.cluster.is_none() {
+            return Err(LaunchError::ExplicitCluster);
         }
         let ctas = volume(cluster);
         if let Some(limit) = info.maxclusterrank

@@ -182,6 +182,11 @@ pub enum LaunchError {
         /// What the directive says
         required: [u32; 3],
     },
+    /// `.explicitcluster`, and neither the launch nor the kernel has a cluster. A GPU answers `CUDA_ERROR_INVALID_CLUSTER_SIZE`.
+    #[error(
+        "no cluster dimensions, but the kernel says `.explicitcluster`: give the launch some, such as `Launch::cluster(1)`"
+    )]
+    ExplicitCluster,
     /// More CTAs in a cluster than `.maxclusterrank` allows
     #[error("a cluster of {given} CTAs, but the kernel says `.maxclusterrank {limit}`")]
     Maxclusterrank {

@@ -92,7 +92,7 @@ impl Ctx<'_> {
     /// `%is_explicit_cluster`
     pub fn explicit_cluster(&self) -> bool {
         let info = self.geometry.info;
-        info.explicit_cluster || info.reqnctapercluster.is_some() || self.cluster_size() > 1
+        self.geometry.is_cluster_launch || info.reqnctapercluster.is_some()
     }
 
     /// Bytes of shared memory: static, dynamic, both.
