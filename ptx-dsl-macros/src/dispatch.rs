@@ -36,7 +36,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(ptx #again);
     let expanded = source.expand();
     let header = parse_header(&source.tokens).0;
-    let always = header.as_ref().is_some_and(|header| header.compiled);
+    let host_code = header.as_ref().map(|header| header.host_code).unwrap_or_default();
     let mut notes = source.notes(header.is_some_and(|header| header.lines));
     if let Some(expanded) = &expanded {
         expanded.place_comments(&source.tokens, &mut notes);
@@ -71,7 +71,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
         found,
     });
     let listed = expanded.as_ref().map_or(&[][..], |expanded| &expanded.instances);
-    let (mut out, names) = kernels(&source, (&compiled, listed), (pass, always, &again));
+    let (mut out, names) = kernels(&source, (&compiled, listed), (pass, host_code, &again));
     if pass == Pass::Types {
         let made = compiled.hir.functions.iter().map(|f| f.name.as_str()).collect();
         out.extend(listed.iter().map(|all| instances::items(all, &made, &source)));

@@ -11,6 +11,7 @@ use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::hir::FuncId;
+use ptx_dsl_frontend::parse::HostCode;
 use ptx_dsl_frontend::parse::repeat::Instances;
 use quote::{ToTokens, quote};
 use std::borrow::Cow;
@@ -26,11 +27,11 @@ pub enum Pass {
 }
 
 /// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `instances`: those of kernels with
-/// listed const parameters. `again` is the input of the second pass; `always`: kernels are compiled in development builds too.
+/// listed const parameters. `again` is the input of the second pass.
 pub fn kernels(
     source: &Source,
     (compiled, instances): (&Compiled, &[Instances]),
-    (pass, always, again): (Pass, bool, &TokenStream),
+    (pass, host_code, again): (Pass, HostCode, &TokenStream),
 ) -> (TokenStream, Vec<Ident>) {
     let line = |s: ptx_dsl_frontend::span::Span| ptx_dsl_image::Line {
         number: source.line(s),
@@ -43,7 +44,7 @@ pub fn kernels(
     let expansion =
         Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &place, instance: &instance };
     match pass {
-        Pass::Types => expansion.types(compiled, always, again),
+        Pass::Types => expansion.types(compiled, host_code, again),
         Pass::Code => (expansion.code(compiled), Vec::new()),
     }
 }
@@ -51,6 +52,19 @@ pub fn kernels(
 /// Findings alone.
 pub fn findings(source: &Source, found: &[Diagnostic]) -> TokenStream {
     report::items(found, &|s| source.span(s), &|s| source.place(s))
+}
+
+/// The attribute of the compiled code of kernels; `None` if there is none in any build. With `compiled` of any crate of the program the
+/// feature `interpreted` has no effect: that crate wants it.
+fn attribute(host_code: HostCode) -> Option<TokenStream> {
+    match host_code {
+        HostCode::Never => None,
+        HostCode::Always => Some(TokenStream::new()),
+        HostCode::ByBuild if cfg!(feature = "compiled") => Some(TokenStream::new()),
+        HostCode::ByBuild if cfg!(feature = "interpreted") => None,
+        // a development build interprets: rustc strips the code before it looks at it
+        HostCode::ByBuild => Some(quote!(#[cfg(not(debug_assertions))])),
+    }
 }
 
 /// The source of a module: PTX tokens in Rust, or PTX in a file.
@@ -68,7 +82,7 @@ pub struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// Findings first, then an item per kernel. If there are errors, the items are stubs, so that rustc goes on.
-    pub fn types(self, compiled: &Compiled, always: bool, again: &TokenStream) -> (TokenStream, Vec<Ident>) {
+    pub fn types(self, compiled: &Compiled, host_code: HostCode, again: &TokenStream) -> (TokenStream, Vec<Ident>) {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
         let places = emit::Places { rust: self.rust, span: self.spans };
@@ -76,9 +90,8 @@ impl Expansion<'_> {
         let texts = (!broken).then(|| compiled.entries());
         let alone = |kernel: &str| texts.as_ref()?.alone(kernel);
         let source = self.source(&name, &rust_type, &alone, (&places, &problems));
-        // a development build interprets: rustc strips the code before it looks at it
-        let attribute =
-            if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
+        let attribute = attribute(host_code);
+        let attribute = attribute.as_ref();
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let entries = entries(compiled);
         if self.names_halves(compiled) {
@@ -94,9 +107,9 @@ impl Expansion<'_> {
                 emit::Text::new((&compiled.ptx, &compiled.lines), &module.constants, first, self.position(*at), broken);
             out.extend(text.items(source.places));
             for (entry, ..) in &entries {
-                out.extend(emit::kernel(&module, *entry, &source, &text, broken, &attribute));
+                out.extend(emit::kernel(&module, *entry, &source, &text, broken, attribute));
             }
-            if !broken {
+            if let (false, Some(attribute)) = (broken, attribute) {
                 out.extend(quote! {
                     #attribute
                     const _: () = { ::ptx_dsl::__private::compile_kernels! { #again } };
@@ -189,4 +202,21 @@ fn has_half(tokens: TokenStream) -> bool {
 fn entries(compiled: &Compiled) -> Vec<(FuncId, Ident, ptx_dsl_frontend::span::Span)> {
     let functions = (0..).zip(&compiled.hir.functions).filter(|(_, f)| f.entry && f.defined);
     functions.map(|(i, f)| (FuncId(i), emit::rust_name(&f.name), f.span)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpreted_kernels_have_no_code() {
+        assert!(attribute(HostCode::Never).is_none());
+        assert!(attribute(HostCode::Always).is_some_and(|always| always.is_empty()));
+        if !cfg!(any(feature = "compiled", feature = "interpreted")) {
+            assert_eq!(
+                attribute(HostCode::ByBuild).unwrap().to_string(),
+                quote!(#[cfg(not(debug_assertions))]).to_string()
+            );
+        }
+    }
 }

@@ -88,7 +88,7 @@ fn expand(
     (signatures, rest): (&[Signature], &Source),
     (pass, again): (Pass, TokenStream),
 ) -> TokenStream {
-    let (FileOptions { levels, compiled: always }, mut wrong) = parse_file_options(&rest.tokens);
+    let (FileOptions { levels, host_code }, mut wrong) = parse_file_options(&rest.tokens);
     let (lexed, found) = lex(text);
     let (signed, out) = (RefCell::new(Types::new(lexed.ranges.len())), RefCell::new(TokenStream::new()));
     let rust_of = |s| match signed.borrow().get(s) {
@@ -142,7 +142,7 @@ fn expand(
     if pass == Pass::Code {
         return expansion.code(&compiled);
     }
-    out.extend(expansion.types(&compiled, always, &again).0);
+    out.extend(expansion.types(&compiled, host_code, &again).0);
     // rustc rebuilds when the file changes.
     let absolute = std::path::absolute(path);
     let absolute = absolute.as_deref().unwrap_or(path).to_string_lossy();

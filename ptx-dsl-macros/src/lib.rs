@@ -50,14 +50,14 @@ use proc_macro::TokenStream;
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.
 ///
 /// A crate with debug assertions, as in a development build, interprets its kernels and costs rustc nothing for them. With `compiled`
-/// in the header, `<sm_90, ptx 8.0, compiled>`, it compiles them, as optimised builds always do.
+/// in the header, `<sm_90, ptx 8.0, compiled>`, it compiles them, as optimised builds do; with `interpreted`, no build does.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
     dispatch::ptx(input.into(), expand::Pass::Types).into()
 }
 
 /// The macro `ptx!` for a file: `include_ptx!("kernels/saxpy.ptx")`. As with `include_str!`, the path is relative to the file that contains the
-/// macro. The text keeps the comments of the file. Levels of findings and `compiled`, which `ptx!` has in its header, follow the path:
+/// macro. The text keeps the comments of the file. Levels of findings, `compiled` and `interpreted`, which `ptx!` has in its header, follow the path:
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
 ///
 /// `include_ptx!("kernels/saxpy.ptx", fn saxpy(x: &[f32], y: &mut [f32], a: f32, n: u32))` gives the parameters of a kernel Rust types, in

@@ -68,7 +68,8 @@
 //! ```
 //!
 //! To compile a kernel in development builds too, write `compiled` in its header: `<sm_90, ptx 8.0, compiled>`. The feature `compiled` does
-//! so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, a recording or
+//! so for all kernels. `interpreted` in a header, or the feature `interpreted`, keeps release builds from compiling kernels, for programs that
+//! launch on a GPU. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, a recording or
 //! a replay.
 //!
 #![doc = include_str!("examples.md")]

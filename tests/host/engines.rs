@@ -835,3 +835,24 @@ fn the_callers_of_a_fault() {
     });
     assert!(report.contains("thread (35, 0, 0)") && report.matches("called at").count() == 5, "{report}");
 }
+
+ptx! {
+    <sm_90, ptx 8.0, interpreted>
+    .visible .entry never_compiled(.param .u64 .ptr .global .align 4 x: &mut [u32])
+    {
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        st.global.u32 [%x], 7;
+        ret;
+    }
+}
+
+#[test]
+fn an_interpreted_kernel_is_compiled_in_no_build() {
+    let mut x = [0];
+    never_compiled.launch(&Host::new(), Launch::grid(1), (&mut x,)).unwrap();
+    assert_eq!(x, [7]);
+    let compiled = Host::new().engine(Engine::Compiled);
+    let error = never_compiled.launch(&compiled, Launch::grid(1), (&mut x,)).unwrap_err().to_string();
+    assert!(error.contains("its crate compiles no kernels"), "{error}");
+}

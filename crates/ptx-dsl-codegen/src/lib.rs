@@ -37,14 +37,14 @@ pub use values::{Places, Values};
 const ROUNDS: usize = 3;
 
 /// The type of an entry of a module from [`for_engines`](ptx_dsl_image::for_engines), with its PTX, its image and `launch`. A stub has no code: it stands in for a kernel with errors.
-/// `compiled`: the attribute under which the kernel has the code of [`compiled`].
+/// `compiled`: the attribute under which the kernel has the code of [`compiled`], if it has any.
 pub fn kernel(
     module: &Module,
     entry: FuncId,
     source: &Source<'_>,
     text: &Text<'_>,
     stub: bool,
-    compiled: &TokenStream,
+    compiled: Option<&TokenStream>,
 ) -> TokenStream {
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
@@ -55,7 +55,7 @@ pub fn kernel(
     let stem = format!("__PtxT_{}_{}_", names::rust_name(&function.name), text.at);
     let passed = |(i, p)| passing(source, (stem.as_str(), i), p, &original.body);
     let parameters: Vec<_> = function.params.iter().enumerate().map(passed).collect();
-    item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
+    item::kernel_type(&kernel, &prepared, (source, text), &parameters, compiled.filter(|_| !stub))
 }
 
 /// The compiled code of an entry of a module from [`for_engines`](ptx_dsl_image::for_engines).

@@ -34,7 +34,7 @@ mod tests;
 pub use constant::{Scope, unknown_value};
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
-pub use header::{FileOptions, Header, parse_file_options, parse_header};
+pub use header::{FileOptions, Header, HostCode, parse_file_options, parse_header};
 pub(crate) use module::SPACES;
 pub use near::nearest;
 pub(crate) use stmt::SUFFIX;

@@ -33,8 +33,8 @@ pub enum EngineError {
     Schedule,
     /// The crate of the kernel has no compiled kernels.
     #[error(
-        "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
-         of `ptx!`"
+        "its crate compiles no kernels: it is a development build, or they are `interpreted`; build it optimised, or write \
+         `compiled` in the header of `ptx!`"
     )]
     DevelopmentBuild,
     /// The image of the kernel has the format of another version of this crate.

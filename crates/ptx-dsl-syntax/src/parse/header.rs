@@ -16,14 +16,26 @@ pub struct Header {
     pub version: Option<Version>,
     /// `allow(PTX0601)`, `warn(...)`, `deny(...)`.
     pub levels: Levels,
-    /// `compiled`: a development build compiles the kernels too.
-    pub compiled: bool,
+    /// `compiled` or `interpreted`.
+    pub host_code: HostCode,
     /// `lines`: the printed text names lines of the source.
     pub lines: bool,
     /// Rust constants.
     pub scope: Scope,
     /// From `<` to `>`.
     pub span: Span,
+}
+
+/// The builds in which the macro emits Rust code that runs the kernels on a host. In the others a host interprets them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HostCode {
+    /// Optimised builds, unless a feature of `ptx-dsl` says otherwise.
+    #[default]
+    ByBuild,
+    /// `compiled`: development builds too.
+    Always,
+    /// `interpreted`: no build.
+    Never,
 }
 
 /// Levels of findings, and the groups that name several at once.
@@ -67,36 +79,36 @@ pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>
 pub struct FileOptions {
     /// `allow(PTX0601), deny(...)`
     pub levels: Vec<SetLevel>,
-    /// `compiled`, as in a [`Header`].
-    pub compiled: bool,
+    /// `compiled` or `interpreted`, as in a [`Header`].
+    pub host_code: HostCode,
 }
 
 /// Parses `, allow(PTX0601), compiled`, which may follow the name of a file.
 pub fn parse_file_options(tokens: &[Token]) -> (FileOptions, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
     let mut levels = Levels::default();
-    let mut compiled = false;
+    let mut host_code = HostCode::default();
     while parser.eat(',') && parser.peek().is_some() {
         let found = match parser.word_at(0) {
             Some("group") => parser.group(&mut levels),
-            Some("compiled") => {
-                parser.bump();
-                compiled = true;
+            Some("compiled" | "interpreted") => {
+                host_code = parser.host_code();
                 Ok(())
             }
             name => match name.and_then(Level::from_name) {
                 Some(level) => parser.level(level, &mut levels),
-                None => parser.unexpected("`allow(...)`, `warn(...)`, `deny(...)`, `group(...)` or `compiled`"),
+                None => parser
+                    .unexpected("`allow(...)`, `warn(...)`, `deny(...)`, `group(...)`, `compiled` or `interpreted`"),
             },
         };
         if found.is_err() {
-            return (FileOptions { levels: levels.set, compiled }, parser.diags);
+            return (FileOptions { levels: levels.set, host_code }, parser.diags);
         }
     }
     if parser.peek().is_some() {
         let _: Res<()> = parser.unexpected("`,`");
     }
-    (FileOptions { levels: levels.set, compiled }, parser.diags)
+    (FileOptions { levels: levels.set, host_code }, parser.diags)
 }
 
 /// Does `.target` accept this name?
@@ -205,9 +217,8 @@ impl Parser<'_> {
             }
             Some("group") => self.group(&mut header.levels),
             Some("const") => self.constant_declaration(),
-            Some("compiled") => {
-                self.bump();
-                header.compiled = true;
+            Some("compiled" | "interpreted") => {
+                header.host_code = self.host_code();
                 Ok(())
             }
             Some("lines") => {
@@ -222,14 +233,21 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal =
-                    [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled", "lines", "const"]].concat();
+                let words = ["ptx", "allow", "warn", "deny", "group", "compiled", "interpreted", "lines", "const"];
+                let legal = [&OPTIONS[..], &words].concat();
                 // `sm90`
                 let target = name.and_then(|n| crate::check::nearest_target(&format!("sm_{}", n.strip_prefix("sm")?)));
                 let nearest = target.or_else(|| super::near::nearest(name?, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }
+    }
+
+    /// `compiled` or `interpreted`
+    fn host_code(&mut self) -> HostCode {
+        let is_compiled = self.word_at(0) == Some("compiled");
+        self.bump();
+        if is_compiled { HostCode::Always } else { HostCode::Never }
     }
 
     /// `allow(PTX0601, protocol)`

@@ -310,6 +310,11 @@ fn headers() {
     let (header, used, diags) = parse_header(&lexed.tokens);
     assert!(header.is_some() && diags.is_empty());
     assert_eq!(lexed.tokens[used].kind, Tok::Punct('|'));
+    for (word, code) in [("compiled", HostCode::Always), ("interpreted", HostCode::Never)] {
+        let (lexed, _) = lex(&format!("<sm_90, ptx 8.0, {word}>"));
+        let (header, _, diags) = parse_header(&lexed.tokens);
+        assert_eq!((header.unwrap().host_code, diags.len()), (code, 0));
+    }
 }
 
 #[test]
