@@ -12,7 +12,6 @@ use half::f16;
 use ptx_dsl::cuda::{Gpu, GpuError};
 use ptx_dsl::launch::Device;
 use ptx_dsl::prelude::*;
-use ptx_dsl::tensor_map::{ElementType, Swizzle, TensorMap};
 
 ptx! {
     <sm_90a, ptx 8.3>
@@ -21,10 +20,13 @@ ptx! {
     const BN: u32 = 64;
     const BK: u32 = 64;
     const STAGES: u32 = 4;
-    const A_BYTES: u32 = BM * BK * 2;
-    const STAGE: u32 = A_BYTES + BN * BK * 2;
 
-    // Four stages: 128 x 64 elements of A, then 64 x 64 of B, in the 128-byte swizzle. After them the mbarriers: full, empty.
+    // how tensor copies write tiles, and `wgmma` reads them
+    layout TileA = f16[BM, BK] swizzle 128;
+    layout TileB = f16[BN, BK] swizzle 128;
+    const STAGE: u32 = TileA.bytes + TileB.bytes;
+
+    // Four stages, each with a tile of A and one of B. After them the mbarriers: full, empty.
     .extern .shared .align 1024 .b8 stages[];
 
     .inline wait(.b32 barrier, .b32 parity) {
@@ -79,8 +81,8 @@ ptx! {
                 let %full = %bars + 8 * %stage;
                 wait!(%full, %parity);
                 let %first = %base + %stage * STAGE;
-                let %da = ((%first + %consumer * (64 * BK * 2)) >> 4) as u64 | descriptor::wgmma(stride: 1024, swizzle: 128);
-                let %db = ((%first + A_BYTES) >> 4) as u64 | descriptor::wgmma(stride: 1024, swizzle: 128);
+                let %da = ((%first + %consumer * TileA.at(64, 0)) >> 4) as u64 | descriptor::wgmma(TileA);
+                let %db = ((%first + TileA.bytes) >> 4) as u64 | descriptor::wgmma(TileB);
                 wgmma.fence.sync.aligned;
                 let %to = 0;
                 while %to < BK {
@@ -129,7 +131,7 @@ ptx! {
                 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
                     [%to], [%a, {%at, %row}], [%full];
                 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
-                    [%to + A_BYTES + %rank * 4096], [%b, {%at, %column + 32 * %rank}], [%full], %both;
+                    [%to + TileA.bytes + %rank * TileB.at(32, 0)], [%b, {%at, %column + 32 * %rank}], [%full], %both;
                 next!(%stage, %parity);
                 %at = %at + BK;
             }
@@ -142,7 +144,7 @@ ptx! {
 }
 
 /// Bytes of shared memory: four stages and their mbarriers.
-const SHARED: u32 = 4 * 24576 + 64;
+const SHARED: u32 = 4 * (TileA.bytes() + TileB.bytes()) + 64;
 
 /// Pseudo-random numbers from -1 to 1 (xorshift).
 fn numbers(n: usize, mut seed: u64) -> Vec<f16> {
@@ -179,7 +181,10 @@ impl Problem {
     /// Launches the kernel and compares: the error is at most 2^-16 of the magnitudes of the terms.
     fn run<D: Device>(&self, device: &D) -> Result<Report, Error> {
         let [m, n, k] = self.shape;
-        let (a, b) = (map(&self.a, [m, k], 128), map(&self.b, [n, k], 32));
+        let a = TileA.tensor_map(&self.a, [k as u64, m as u64]).build().expect("whole boxes");
+        // each CTA loads half of the rows
+        let b = TileB.tensor_map_of_rows(&self.b, [k as u64, n as u64], TileB.rows() / 2);
+        let b = b.build().expect("whole boxes");
         let mut c = vec![f32::NAN; m * n];
         let launch = Launch::grid((m as u32 / 128, n as u32 / 64)).dynamic_shared(SHARED);
         let report = gemm.launch(device, launch, (&a, &b, &mut c, n as u32, k as u32))?;
@@ -189,12 +194,6 @@ impl Problem {
         }
         Ok(report)
     }
-}
-
-/// Loads boxes of 64 elements of so many rows.
-fn map(x: &[f16], [rows, k]: [usize; 2], box_rows: u32) -> TensorMap<'_> {
-    let map = TensorMap::tiled(x, ElementType::F16).dims([k as u64, rows as u64]).box_dims([64, box_rows]);
-    map.swizzle(Swizzle::B128).build().expect("whole boxes")
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,6 +6,7 @@ use crate::expand;
 use crate::expand::{Pass, kernels};
 use crate::include;
 use crate::instances;
+use crate::layouts;
 use crate::parts;
 use crate::parts::Step;
 use crate::tokens::Source;
@@ -30,6 +31,9 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
         out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
+        if let Some(definition) = definitions.first().filter(|_| !broken) {
+            out.extend(layouts::of_part(definition.visibility(), &source));
+        }
         return out;
     }
     let again = module.again();
@@ -75,6 +79,9 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     if pass == Pass::Types {
         let made = compiled.hir.functions.iter().map(|f| f.name.as_str()).collect();
         out.extend(listed.iter().map(|all| instances::items(all, &made, &source)));
+    }
+    if pass == Pass::Types && closure.is_none() {
+        out.extend(layouts::items(&compiled.ast.layouts, &quote!(pub), &source));
     }
     match closure {
         Some(_) if pass == Pass::Types => quote!({ #out #(#names())* }),

@@ -9,6 +9,7 @@ mod expand;
 mod hash;
 mod include;
 mod instances;
+mod layouts;
 mod param;
 mod parts;
 mod report;

@@ -266,6 +266,11 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// What is written before `part`: `pub`, or nothing.
+    pub fn visibility(&self) -> &TokenStream {
+        &self.visibility
+    }
+
     /// The macro that carries the part.
     pub fn item(&self, module: &Module, broken: bool) -> TokenStream {
         let Definition { attributes, visibility, name, items } = self;

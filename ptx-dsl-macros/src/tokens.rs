@@ -166,6 +166,11 @@ impl Source {
         self.parts.iter().find(|part| part.ids.contains(&id))
     }
 
+    /// Is it in a part that the module uses?
+    pub fn is_of_part(&self, span: ptx_dsl_frontend::span::Span) -> bool {
+        self.part(span.first).is_some()
+    }
+
     /// Is it in a part whose definition has errors?
     pub fn is_broken(&self, span: ptx_dsl_frontend::span::Span) -> bool {
         self.part(span.first).is_some_and(|part| part.broken)

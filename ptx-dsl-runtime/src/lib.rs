@@ -36,8 +36,8 @@ pub use api::launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Pro
 pub use api::param::Param;
 pub use api::stream::HostStream;
 pub use api::tensor_map::{
-    ElementType, Fields, Fill, Interleave, L2Promotion, Mode, PixelBox, Swizzle, Tensor, TensorMap, TensorMapBuilder,
-    TensorMapError,
+    ElementType, Fields, Fill, Interleave, L2Promotion, Layout, Mode, PixelBox, Swizzle, Tensor, TensorMap,
+    TensorMapBuilder, TensorMapError,
 };
 pub use api::{kernel_fn, launch, param, tensor_map};
 pub use engines::compiled::emitted::*;

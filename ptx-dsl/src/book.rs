@@ -27,3 +27,6 @@ pages! { Run: "docs/reference/run.md" }
 
 #[cfg(feature = "cuda")]
 pages! { OnGpu: "docs/guide/gpu.md" }
+
+#[cfg(feature = "half")]
+pages! { Layouts: "docs/guide/layouts.md" }

@@ -181,7 +181,8 @@ pub mod launch {
 /// [Example](crate#tensor-maps).
 pub mod tensor_map {
     pub use ptx_dsl_runtime::{
-        ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+        ElementType, Fill, Interleave, L2Promotion, Layout, Swizzle, Tensor, TensorMap, TensorMapBuilder,
+        TensorMapError,
     };
 }
 

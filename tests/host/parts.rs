@@ -247,3 +247,33 @@ fn two_parts_of_one_name_stay_apart() {
         assert!(of_twins::PTX.contains(line), "{line}: {}", of_twins::PTX);
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    use ptx_dsl_shared_parts::tiles;
+    .visible .entry transposed(.param .u64 .ptr .global .align 4 x: &mut [u32]) .reqntid 32 {
+        .reg .b32 %v;
+        .shared Square square;
+        @for I in 0..Square.rows { tiles::store_square!(square, I, %tid.x, %tid.x * 32 + I); }
+        bar.sync 0;
+        @for I in 0..32 {
+            ld.shared.b32 %v, [square + Square.at(%tid.x, I)];
+            st.global.b32 [x + 4 * (32 * %tid.x + I)], %v;
+        }
+        ret;
+    }
+}
+
+/// A layout of a part is a constant of Rust beside the part, and has its name in modules that use the part.
+#[test]
+fn a_part_has_layouts() {
+    use ptx_dsl_shared_parts::Square;
+    assert_eq!((Square.rows(), Square.bytes(), Square.at(1, 0)), (32, 4096, 144));
+    let wanted: Vec<u32> = (0..32 * 32).map(|i| i % 32 * 32 + i / 32).collect();
+    for engine in [Engine::Interpreted, Engine::Compiled] {
+        let mut x = vec![0u32; 32 * 32];
+        let host = Host::new().engine(engine);
+        transposed.launch(&host, Launch::grid(1), (&mut x,)).expect("a launch");
+        assert_eq!(x, wanted, "{engine:?}");
+    }
+}

@@ -58,6 +58,10 @@ codes! { rust
     REGION 166 "malformed region of shared memory"
         "`.region smem: SHARED { .align 1024 .b8 stages[49152]; .b64 full[4]; }` names parts of a variable that is declared before. Their \
          sizes are known to the macro, and their alignments are at most that of the variable."
+    LAYOUT 167 "malformed layout of a tile"
+        "`layout Tile = f16[128, 64] swizzle 128;` describes 128 rows of 64 elements in shared memory, as a tensor copy writes them. Rows have a \
+         multiple of the bytes that the swizzle permutes, and a tile a multiple of its alignment. `Tile.bytes`, `Tile.rows` and \
+         `Tile.columns` are numbers, `Tile.at(%row, %column)` is the offset of an element, and `.shared Tile stages[4];` declares tiles."
     NOT_CHECKED 170 "not checked"
         "`ptx-dsl check` reads Rust files without rustc. It finds parts in the file itself, in the other files that are given, and in the \
          modules of the crate (`mod name;` from `lib.rs` or `main.rs`). It cannot find those of other crates, or expand `macro_rules!`. \

@@ -17,6 +17,7 @@ mod directives;
 mod expressions;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
+mod layouts;
 mod matrix;
 mod notes;
 mod pieces;

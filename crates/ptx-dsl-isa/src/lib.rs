@@ -10,6 +10,7 @@ pub mod hir;
 mod ids;
 pub mod image;
 pub mod isa;
+pub mod layout;
 pub mod meaning;
 pub mod opcode;
 pub mod origin;

@@ -6,6 +6,7 @@ mod address;
 mod control;
 mod errors;
 mod expression;
+mod layout;
 mod names;
 
 use crate::ast::{Expr, Form, Function, Instr, Item, Module, Operand, OperandKind, Pred, Stmt, VarDecl, Word};

@@ -62,7 +62,7 @@ impl ElementType {
         [U8, U16, U32, S32, U64, S64, F16, F32, F32Ftz, F64, Bf16, Tf32, Tf32Ftz, B4x16, B4x16P64, B6x16P32]
     };
 
-    pub(crate) fn unit(self) -> Unit {
+    pub(crate) const fn unit(self) -> Unit {
         use ElementType::*;
         let (elements, global, shared) = match self {
             U8 => (1, 1, 1),

@@ -22,6 +22,8 @@ use crate::observe::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::observe::probe::layout::name_matrix;
 use crate::sync::wgmma::{Descriptors, Groups, Pending};
 use operands::Operands;
+#[cfg(test)]
+pub(crate) use operands::descriptor;
 use product::Product;
 
 type Blocks = Result<Flow, Box<Fault>>;

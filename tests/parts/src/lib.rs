@@ -62,3 +62,16 @@ ptx! {
         }
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    /// A tile with its layout.
+    pub part tiles {
+        layout Square = f32[32, 32] swizzle 128;
+        .inline store_square(.shared .b8 tile, .b32 row, .b32 column, .b32 value) {
+            .reg .b32 %value;
+            mov.b32 %value, value;
+            st.shared.b32 [tile + Square.at(row, column)], %value;
+        }
+    }
+}

@@ -117,6 +117,11 @@ pub(super) fn no_operator(span: Span, operator: &str, kind: Kind) -> Diagnostic 
     error(span, format!("`{operator}` is not an operator of `{}`", kind.name()), help)
 }
 
+pub(super) fn other_index(span: Span, found: Kind) -> Diagnostic {
+    let found = found.name();
+    error(span, format!("rows and columns of a layout are `u32`, and this is `{found}`"), "write `as u32` after it")
+}
+
 pub(super) fn no_expression(span: Span) -> Diagnostic {
     error(
         span,

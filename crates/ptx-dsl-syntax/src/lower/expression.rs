@@ -4,7 +4,7 @@
 use super::names::{Kind, Known};
 use super::{Lowerer, Res, errors, name, operand};
 use crate::ast::{Assign, Expr, Word};
-use crate::parse::{Const, fold};
+use crate::parse::{AT, Const, fold};
 use crate::span::Span;
 
 /// The value of an expression of numbers.
@@ -210,6 +210,7 @@ impl Lowerer<'_> {
                 }
                 _ => return self.fail(errors::no_type(ty.span, ty.text.trim_start_matches('.'))),
             },
+            Expr::Call(function, arguments, _) if function.text == AT => self.kind_of_element(arguments)?,
             Expr::Call(_, arguments, span) => match arguments.as_slice() {
                 [a, b] => match self.same(a, b)? {
                     Some(Kind::Pred) => return self.fail(errors::no_operator(*span, "min", Kind::Pred)),
@@ -315,6 +316,7 @@ impl Lowerer<'_> {
                 Ok(self.made(&format!("selp.{bits}"), to, vec![a, b, name(&condition)]))
             }
             Expr::Cast(_, inner, _) => self.converted(inner, to),
+            Expr::Call(function, arguments, _) if function.text == AT => self.element(arguments, to),
             Expr::Call(function, arguments, _) => {
                 let [a, b] = arguments.as_slice() else { return self.fail(errors::no_expression(span)) };
                 self.not_negative(a, kind)?;

@@ -4,9 +4,11 @@
 use super::constant::unknown_here;
 use super::{Parser, Res, errors, fold};
 use crate::ast::Expr;
+use crate::span::Span;
 use crate::token::Tok;
 use ptx_dsl_isa::constant::Const;
 use ptx_dsl_isa::descriptor::{self, Value};
+use ptx_dsl_isa::layout::Layout;
 
 impl Parser<'_> {
     /// Does a descriptor begin here?
@@ -21,8 +23,11 @@ impl Parser<'_> {
         let builder = self.name("the name of a descriptor")?;
         let head = start.to(builder.span);
         self.expect('(')?;
-        let (mut given, mut spans) = (Vec::new(), Vec::new());
-        // of the name and of the value
+        let of_layout = self.at_layout_member();
+        let layout = if of_layout { self.layout_argument()? } else { None };
+        let mut given = Vec::new();
+        // with the places of the name and of the value
+        let mut spans = Vec::new();
         while !self.is(')') {
             let field = self.name("a field such as `stride: 1024`")?;
             self.expect(':')?;
@@ -35,14 +40,44 @@ impl Parser<'_> {
             }
         }
         let close = self.expect(')')?;
-        match descriptor::build(&builder.text, &given) {
+        let major = given.iter().position(|(name, _)| of_layout && name == "major");
+        let major = major.map(|at| (given.remove(at).1, spans.remove(at)));
+        let transposed = match &major {
+            None => false,
+            Some((Value::Word(word), _)) if word == "k" || word == "mn" => word == "mn",
+            Some((_, [_, value])) => {
+                let help = "write `mn` if K is along the rows of the tile";
+                return self.fail(errors::wrong_descriptor(*value, "`major` is `k` or `mn`", help));
+            }
+        };
+        let built = match layout {
+            Some((layout, _)) => {
+                let all = layout.fields(&builder.text, transposed, given);
+                all.and_then(|all| descriptor::build(&builder.text, &all))
+            }
+            // the declaration of the layout has an error
+            None if of_layout => Ok(0),
+            None => descriptor::build(&builder.text, &given),
+        };
+        match built {
             Ok(value) => Ok(Expr::Int { value, unsigned: value > i64::MAX as u64, text: None, span: start.to(close) }),
             Err(wrong) => {
                 let at = wrong.field.and_then(|field| spans.get(field));
-                let at = at.map_or(head, |[name, value]| if wrong.name { *name } else { *value });
+                let whole = layout.map_or(head, |(_, at)| at);
+                let at = at.map_or(whole, |[name, value]| if wrong.name { *name } else { *value });
                 self.fail(errors::wrong_descriptor(at, &wrong.message, &wrong.help))
             }
         }
+    }
+
+    /// The layout that is the first argument, and where it is named. `None` if its declaration has an error.
+    fn layout_argument(&mut self) -> Res<Option<(Layout, Span)>> {
+        let layout = self.layout_here(0);
+        let at = self.bump();
+        if !self.eat(',') && !self.is(')') {
+            return self.unexpected("`,` or `)` after the layout");
+        }
+        Ok(layout.map(|layout| (layout, at)))
     }
 
     /// A number, or a word. `128_atom_32` is one token.

@@ -16,6 +16,7 @@ pub(super) use errors::{float_parameter, shadows};
 pub(super) use literal::fits;
 use literal::{Literal, arithmetic, literal};
 use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, Named, RustType};
+use ptx_dsl_isa::layout::Layout;
 
 /// The constants that are in scope, and what all of the module are.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,8 @@ pub struct Scope {
     names: Vec<Name>,
     /// Regions of variables, which are named like constants.
     regions: Vec<Region>,
+    /// Layouts, which are too. One whose declaration has an error is none.
+    layouts: Vec<Option<Layout>>,
 }
 
 impl Scope {
@@ -58,7 +61,7 @@ impl Scope {
         match self.value(name)? {
             Value::Known(Const::Int { value, unsigned: true }, _) => i64::try_from(value).ok(),
             Value::Known(Const::Int { value, unsigned: false }, _) => Some(value.cast_signed()),
-            Value::Known(..) | Value::Rust(_) | Value::Region(_) | Value::Broken => None,
+            Value::Known(..) | Value::Rust(_) | Value::Region(_) | Value::Layout(_) | Value::Broken => None,
         }
     }
 
@@ -66,7 +69,7 @@ impl Scope {
     pub(super) fn rust(&self, name: &str) -> Option<ConstId> {
         match self.value(name)? {
             Value::Rust(id) => Some(id),
-            Value::Known(..) | Value::Region(_) | Value::Broken => None,
+            Value::Known(..) | Value::Region(_) | Value::Layout(_) | Value::Broken => None,
         }
     }
 
@@ -101,7 +104,15 @@ impl Scope {
     pub(super) fn declarations(&self, name: &str) -> Option<Vec<&Declaration>> {
         match self.value(name)? {
             Value::Rust(id) => Some(self.constants.declarations_of(id)),
-            Value::Known(..) | Value::Region(_) | Value::Broken => None,
+            Value::Known(..) | Value::Region(_) | Value::Layout(_) | Value::Broken => None,
+        }
+    }
+
+    /// The layout of this name; `Some(None)` if its declaration has an error.
+    pub(super) fn layout(&self, name: &str) -> Option<Option<Layout>> {
+        match self.value(name)? {
+            Value::Layout(layout) => Some(self.layouts[layout]),
+            _ => None,
         }
     }
 
@@ -131,6 +142,8 @@ enum Value {
     Rust(ConstId),
     /// A region of a variable: an index into [`Scope::regions`].
     Region(usize),
+    /// A layout: an index into [`Scope::layouts`].
+    Layout(usize),
     /// Its declaration was reported.
     Broken,
 }
@@ -172,6 +185,12 @@ impl Parser<'_> {
     pub(super) fn declare_region(&mut self, name: &crate::ast::Word, region: Region) -> Res<()> {
         self.scope.regions.push(region);
         self.declare_named(name, Value::Region(self.scope.regions.len() - 1))
+    }
+
+    /// Declares a layout.
+    pub(super) fn declare_layout(&mut self, name: &crate::ast::Word, layout: Option<Layout>) -> Res<()> {
+        self.scope.layouts.push(layout);
+        self.declare_named(name, Value::Layout(self.scope.layouts.len() - 1))
     }
 
     /// Declares the constant with the size of regions.
@@ -223,7 +242,7 @@ impl Parser<'_> {
             self.pos = end;
             return Ok(Value::Broken);
         }
-        if names.iter().all(|(_, value)| matches!(value, Value::Known(..)))
+        if names.iter().all(|(_, value)| matches!(value, Value::Known(..) | Value::Layout(_)))
             && let Some(value) = self.only_until(end, |parser| parser.known_value(ty))
         {
             return value.map(|value| Value::Known(value, Some(ty)));
@@ -239,7 +258,7 @@ impl Parser<'_> {
             let named = match known {
                 Value::Known(value, ty) => Some(Named::Known(value, ty)),
                 Value::Rust(id) => self.scope.constants.declaration_of(id).map(Named::Rust),
-                Value::Region(_) | Value::Broken => None,
+                Value::Region(_) | Value::Layout(_) | Value::Broken => None,
             };
             let Some(named) = named else { return self.fail(errors::no_name_of_rust(value, &other)) };
             others.push((other, named));
@@ -462,6 +481,8 @@ impl Parser<'_> {
             Value::Known(Const::F64(value), _) => Expr::F64 { bits: value.to_bits(), text: None, span },
             Value::Rust(id) => Expr::Rust(id, span),
             Value::Region(region) => self.scope.regions[region].address(span),
+            // its members are values, and were read before (`layouts.rs`)
+            Value::Layout(_) => return None,
             Value::Broken => Expr::Int { value: 1, unsigned: false, text: None, span },
         })
     }
@@ -483,7 +504,7 @@ impl Parser<'_> {
     /// Does a sum or a product begin here, in `ptx!`?
     fn at_sum(&self) -> bool {
         let operator = |n| matches!(self.peek_at(n), Some(Tok::Punct('+' | '-' | '*' | '/' | '%')));
-        self.in_rust && (self.is('(') || self.is('-') || operator(1))
+        self.in_rust && (self.is('(') || self.is('-') || operator(1) || self.at_layout_member())
     }
 
     /// The constant or the sum here, where a plain number must stand: of a Rust constant the expression.

@@ -136,6 +136,9 @@ impl Parser<'_> {
     }
 
     fn plain_unary(&mut self) -> Res<Expr> {
+        if self.at_layout_member() {
+            return self.layout_member();
+        }
         if let Some(constant) = self.constant_name() {
             return Ok(constant);
         }

@@ -37,6 +37,17 @@ impl Parser<'_> {
             self.regions();
             return Ok(());
         }
+        if self.at_tiles() {
+            let var = self.tiles()?;
+            self.note_alignment(&var);
+            module.items.push(Item::Var(var));
+            return Ok(());
+        }
+        if self.at_layout() {
+            let layout = self.layout()?;
+            module.layouts.push(layout);
+            return Ok(());
+        }
         if self.at_assertion() {
             return self.assertion();
         }

@@ -3,6 +3,7 @@
 
 use super::{Parser, Res, errors};
 use crate::ast::{Expr, Word};
+use crate::code::{self, Code};
 use crate::span::Span;
 use ptx_dsl_isa::constant::Count;
 use ptx_dsl_isa::ty::Ty;
@@ -74,26 +75,22 @@ impl Parser<'_> {
         if self.dotted() == Some("align") {
             self.pos += 2;
             let span = self.here();
-            let value = self.known_count("an alignment")?;
+            let value = self.known_count("an alignment", code::REGION)?;
             if !value.is_power_of_two() || value > most {
                 return self.fail(errors::alignment_of_region(span.to(self.before()), value, most, base));
             }
             align = Some(value);
         }
-        let ty = self.dot_word()?;
-        let bytes = match Ty::from_name(ty.text.trim_start_matches('.')) {
-            Some(ty) if ty != Ty::Pred && ty.bytes() > 0 => u64::from(ty.bytes()),
-            _ => return self.fail(errors::expected(ty.span, "a type such as `.b64`", &format!("`{}`", ty.text))),
-        };
-        let align = align.unwrap_or(bytes);
+        let (bytes, natural, span) = self.type_of_region()?;
+        let align = align.unwrap_or(natural);
         if align > most {
-            return self.fail(errors::alignment_of_region(start.to(ty.span), align, most, base));
+            return self.fail(errors::alignment_of_region(start.to(span), align, most, base));
         }
         loop {
             let name = self.name("the name of a region")?;
             let mut elements = 1;
             if self.eat('[') {
-                elements = self.known_count("the size of a region")?;
+                elements = self.known_count("the size of a region", code::REGION)?;
                 self.expect(']')?;
             }
             let offset = end.next_multiple_of(align);
@@ -110,8 +107,25 @@ impl Parser<'_> {
         Ok(end)
     }
 
-    /// A number that the macro knows.
-    fn known_count(&mut self, what: &str) -> Res<u64> {
+    /// `.b64`, or the name of a layout: its bytes and its alignment.
+    fn type_of_region(&mut self) -> Res<(u64, u64, Span)> {
+        if self.at_layout_member() {
+            // one that has an error was reported
+            let (bytes, align) = self.layout_here(0).map_or((1, 1), |layout| (layout.bytes(), layout.align()));
+            return Ok((bytes.into(), align.into(), self.bump()));
+        }
+        let ty = self.dot_word()?;
+        match Ty::from_name(ty.text.trim_start_matches('.')) {
+            Some(known) if known != Ty::Pred && known.bytes() > 0 => {
+                let bytes = u64::from(known.bytes());
+                Ok((bytes, bytes, ty.span))
+            }
+            _ => self.fail(errors::expected(ty.span, "a type such as `.b64`", &format!("`{}`", ty.text))),
+        }
+    }
+
+    /// A number that the macro knows. `code`: that of the error if it does not.
+    pub(super) fn known_count(&mut self, what: &str, code: &'static Code) -> Res<u64> {
         let span = self.here();
         let e = self.constant()?;
         match (super::fold(&e), &e) {
@@ -120,7 +134,7 @@ impl Parser<'_> {
                 let d = super::constant::unknown_here(span, what, &self.scope.constants, *id);
                 self.fail(d)
             }
-            _ => self.fail(errors::no_size(e.span(), what)),
+            _ => self.fail(errors::no_size(code, e.span(), what)),
         }
     }
 

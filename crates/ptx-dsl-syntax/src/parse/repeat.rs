@@ -261,6 +261,7 @@ impl Expander<'_> {
                     self.kept(at)
                 }
                 Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at, to),
+                Tok::Word(_) if self.word(at) == Some("layout") && self.is(at + 2, '=') => self.layout(at),
                 Tok::Word(_) => self.named(at, to),
                 _ => self.kept(at),
             };

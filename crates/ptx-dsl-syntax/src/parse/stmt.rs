@@ -76,6 +76,11 @@ impl Parser<'_> {
             }
             Some(Tok::Punct('.')) => match self.dotted() {
                 Some(_) if self.at_regions() => self.regions(),
+                Some(_) if self.at_tiles() => {
+                    let var = self.tiles()?;
+                    self.note_alignment(&var);
+                    out.push(Stmt::Var(var));
+                }
                 Some(_) if self.begins_declaration() => {
                     let var = self.variable(Vec::new(), start)?;
                     self.note_alignment(&var);
@@ -90,6 +95,7 @@ impl Parser<'_> {
                 None => return self.unexpected("a statement"),
             },
             Some(Tok::Word(_)) if self.at_assertion() => self.assertion()?,
+            Some(Tok::Word(_)) if self.at_layout() => drop(self.layout()?),
             Some(Tok::Word(_)) if self.at_constant() => {
                 self.constant_declaration()?;
                 self.semicolon()?;

@@ -32,7 +32,7 @@ pub(super) struct Operands<'a> {
 }
 
 /// A descriptor: offsets in units of 16 bytes, 14 bits each.
-fn descriptor(x: u64) -> Shared {
+pub(crate) fn descriptor(x: u64) -> Shared {
     let field = |from: u32| ((x >> from & 0x3fff) << 4) as u32;
     Shared {
         start: field(0),

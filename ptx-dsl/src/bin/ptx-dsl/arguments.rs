@@ -116,6 +116,11 @@ fn commands() -> Command {
                 .args([files(), target_argument(), version_argument()]),
         )
         .subcommand(
+            Command::new("layout")
+                .about("Draws the layouts of tiles that modules in Rust declare: which columns lie at which place of each row")
+                .args([files(), target_argument(), version_argument()]),
+        )
+        .subcommand(
             Command::new("completions")
                 .about("Writes the completions for a shell")
                 .after_help("bash: `ptx-dsl completions bash > ~/.local/share/bash-completion/completions/ptx-dsl`")

@@ -153,6 +153,31 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
+/// `ptx-dsl layout`
+pub fn layout(matches: &ArgMatches) -> Result<bool, String> {
+    let request = request(matches)?;
+    let (mut good, mut readable, mut any) = (true, true, false);
+    let files: Vec<Job> = inputs(matches)?.into_iter().map(Job::from).collect();
+    each(&files, &request, |outcome| {
+        good &= !outcome.broken;
+        any |= !outcome.layouts.is_empty();
+        if outcome.broken {
+            crate::write_err(&outcome.shown);
+        }
+        match outcome.unreadable {
+            Some(reason) => {
+                readable = false;
+                crate::write_err(&format!("error: {reason}\n"));
+            }
+            None => crate::write_out(&outcome.layouts),
+        }
+    });
+    if !any {
+        crate::write_err("no module declares a layout, such as `layout Tile = f16[128, 64] swizzle 128;`\n");
+    }
+    if readable { Ok(good) } else { Err(UNREADABLE.into()) }
+}
+
 const UNREADABLE: &str = "not every file could be read";
 
 fn count(n: usize, what: &str) -> String {

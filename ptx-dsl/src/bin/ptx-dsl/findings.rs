@@ -12,8 +12,8 @@ use ptx_dsl_frontend::code;
 use ptx_dsl_frontend::diag::{self, Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
-use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::{expand, repeats};
+use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::passes::pieces;
 use ptx_dsl_frontend::session::{Input, Session, check_definitions};
 use ptx_dsl_frontend::source::closure;
@@ -69,6 +69,8 @@ pub struct Outcome {
     pub broken: bool,
     /// The printed module.
     pub ptx: String,
+    /// The layouts of tiles, drawn.
+    pub layouts: String,
     /// The codes of the diagnostics.
     pub codes: Vec<&'static code::Code>,
     /// The file could not be read.
@@ -89,6 +91,7 @@ impl Outcome {
         self.warnings += next.warnings;
         self.broken |= next.broken;
         self.ptx.push_str(&next.ptx);
+        self.layouts.push_str(&next.layouts);
         self.codes.extend(next.codes);
         self.closures += next.closures;
         self.incomplete += next.incomplete;
@@ -231,13 +234,24 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
         let out = Outcome { incomplete: 1, broken: true, ..Outcome::default() };
         return rendered(diagnostics, out, (&sources, &lexed), request);
     }
-    let out = match compiled.hir.constants.is_empty() {
+    let layouts = layouts(&lexed);
+    let mut out = match compiled.hir.constants.is_empty() {
         // it has no name without rustc
         true if closure => Outcome { closures: 1, ..Outcome::default() },
         true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
         false => Outcome { unprinted: 1, ..Outcome::default() },
     };
+    out.layouts = layouts;
     rendered(diagnostics, out, (&sources, &lexed), request)
+}
+
+/// The layouts that a module or a part declares, drawn.
+fn layouts(lexed: &Lexed) -> String {
+    if !lexed.tokens.iter().any(|token| token.word() == Some("layout")) {
+        return String::new();
+    }
+    let all = parse(&expand(&lexed.tokens, lexed.ranges.len() as u32).tokens).0.layouts;
+    all.iter().map(|named| format!("{}: {}, {}\n", named.name.text, named.element, named.layout)).collect()
 }
 
 /// Adds findings to an outcome.

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Some(("isa", m)) => describe::isa(m).map(status),
         Some(("fmt", m)) => format::run(m).map(status),
         Some(("print", m)) => check::print(m).map(status),
+        Some(("layout", m)) => check::layout(m).map(status),
         Some(("lsp", _)) => language_server::run().map(|()| 0),
         _ => Ok(0),
     };

@@ -40,6 +40,17 @@ impl Expander<'_> {
         end
     }
 
+    /// A declaration of a layout, whose sizes later bounds may name. It stays for the parser, which reports errors in it.
+    pub(super) fn layout(&mut self, at: usize) -> usize {
+        let mut parser = Parser::new(self.tokens, at);
+        parser.in_rust = true;
+        parser.scope = std::mem::take(&mut self.scope);
+        let _ = parser.layout();
+        self.scope = std::mem::take(&mut parser.scope);
+        self.push(at);
+        at + 1
+    }
+
     /// `const _: () = assert!(`: its `!`.
     fn assertion(&self, at: usize) -> Option<usize> {
         let begins = self.word(at + 1) == Some("_") && self.word(at + 6) == Some("assert");

@@ -145,11 +145,16 @@ fn parts(tokens: &[Token]) -> Vec<Range<usize>> {
     found
 }
 
-/// The names of constants that the part declares itself.
+/// The names of constants and layouts that the part declares itself.
 fn constants(tokens: &[Token], part: Range<usize>) -> Vec<&str> {
     let (mut found, mut open) = (Vec::new(), 0);
     for at in part {
-        if open == 0 && word_at(tokens, at) == Some("const") && is_at(tokens, at + 2, ':') {
+        let declares = match word_at(tokens, at) {
+            Some("const") => is_at(tokens, at + 2, ':'),
+            Some("layout") => is_at(tokens, at + 2, '='),
+            _ => false,
+        };
+        if open == 0 && declares {
             found.extend(word_at(tokens, at + 1));
         }
         open += depth(&tokens[at].kind);

@@ -1,0 +1,8 @@
+ptx! {
+    <sm_90a, ptx 8.0>
+    layout Tile = f16[128, 32] swizzle 128;
+    .visible .entry k() {
+        .shared Tile stages[4];
+        ret;
+    }
+}
