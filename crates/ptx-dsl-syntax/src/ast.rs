@@ -198,13 +198,15 @@ pub enum Form {
         first: Option<Vec<Stmt>>,
         /// The statements of the other rounds.
         body: Vec<Stmt>,
+        /// Its name: `outer: loop { ... }`.
+        name: Option<Word>,
         /// The first word.
         span: Span,
     },
-    /// `break;`
-    Break(Span),
-    /// `continue;`
-    Continue(Span),
+    /// `break;`, or `break outer;`
+    Break(Span, Option<Word>),
+    /// `continue;`, or `continue outer;`
+    Continue(Span, Option<Word>),
 }
 
 /// `let %x: s32 = ...;`, `%x = ...;`

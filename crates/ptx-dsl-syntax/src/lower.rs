@@ -131,9 +131,11 @@ impl Lowerer<'_> {
         match form {
             Form::Assign(assign) => self.assign(assign),
             Form::If { condition, then, otherwise } => self.branch(&condition, then, otherwise),
-            Form::Loop { condition, first, body, span } => self.repeated(condition.as_ref(), first, body, span),
-            Form::Break(span) => self.leave(span, true),
-            Form::Continue(span) => self.leave(span, false),
+            Form::Loop { condition, first, body, name, span } => {
+                self.repeated(condition.as_ref(), (first, body), name, span)
+            }
+            Form::Break(span, of) => self.leave(span, of, true),
+            Form::Continue(span, of) => self.leave(span, of, false),
         }
     }
 

@@ -172,6 +172,95 @@ fn control_is_branches() {
 }
 
 #[test]
+fn loops_have_names() {
+    for (body, wanted) in [
+        (
+            "outer: loop { loop { if %p { break outer; } if %q { continue outer; } } }",
+            "$at_loop_1: { $at_loop_3: @%p bra $at_end_2; @%q bra $at_loop_1; bra $at_loop_3; } bra $at_loop_1; $at_end_2:",
+        ),
+        (
+            "outer: while %p { loop { break outer; } }",
+            "$at_loop_1: @!%p bra $at_end_2; { $at_loop_3: bra $at_end_2; bra $at_loop_3; } bra $at_loop_1; $at_end_2:",
+        ),
+        // a label to which a branch goes stays
+        (
+            "again: loop { if %p { bra again; } break; }",
+            "again: $at_loop_1: @%p bra again; bra $at_end_2; bra $at_loop_1; $at_end_2:",
+        ),
+    ] {
+        assert_eq!(printed(body), wanted, "{body}");
+    }
+    for (body, at) in [
+        ("a: loop { break b; }", "b"),
+        ("a: loop { a: loop { break a; } }", "a"),
+        ("a: loop { break; } loop { continue a; }", "a"),
+    ] {
+        assert_eq!(errors(body), [(163, at.to_owned())], "{body}");
+    }
+}
+
+/// What the tokens become when repetitions are written out first, as the macro does.
+fn expanded(body: &str) -> String {
+    let tokens = lex(&module(body)).0.tokens;
+    let expanded = crate::parse::repeat::expand(&tokens, 100_000);
+    assert!(expanded.diagnostics.is_empty(), "{:?}", expanded.diagnostics);
+    let compiled = compile_rust_file(&expanded.tokens, None, None, &[], Default::default());
+    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.code.number < 600).collect();
+    assert!(errors.is_empty(), "{body}: {errors:?}");
+    let (_, body) = compiled.ptx.split_once("mov.u32 %r2, 0;").expect("the beginning");
+    body.rsplit_once("ret;").expect("the end").0.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn iterations_declare_a_register_once() {
+    for (body, wanted) in [
+        (
+            "@for I in 0..2 { let %a = %r1 + I; %r2 = %a; }",
+            ".reg .b32 %a; add.u32 %a, %r1, 0; mov.b32 %r2, %a; add.u32 %a, %r1, 1; mov.b32 %r2, %a;",
+        ),
+        (
+            "@for I in 0..2 { @for J in 0..2 { let %a: s32 = I + J; } }",
+            ".reg .s32 %a; mov.b32 %a, 0; mov.b32 %a, 1; mov.b32 %a, 1; mov.b32 %a, 2;",
+        ),
+        (
+            "@for I in 0..2 { { let %a = I; } let %b{I} = I; }",
+            "{ .reg .b32 %a; mov.b32 %a, 0; } .reg .b32 %b0; mov.b32 %b0, 0; { .reg .b32 %a; mov.b32 %a, 1; } \
+             .reg .b32 %b1; mov.b32 %b1, 1;",
+        ),
+        ("if !(%r1 < 4) { ret; }", "setp.lt.u32 %ep0, %r1, 4; @!%ep0 ret;"),
+        ("while !%p { %r1 = 1; }", "$at_loop_1: @%p bra $at_end_2; mov.b32 %r1, 1; bra $at_loop_1; $at_end_2:"),
+    ] {
+        assert_eq!(expanded(body), wanted, "{body}");
+    }
+    // a piece is in a block of its own
+    let piece = "<sm_90, ptx 8.0> .inline next(.reg .b32 %x) { @for I in 0..2 { let %a = %x + 1; %x = %a; } }
+        .visible .entry k() { .reg .b32 %x; mov.u32 %x, 0; @for I in 0..2 { next!(%x); } ret; }";
+    let expanded = crate::parse::repeat::expand(&lex(piece).0.tokens, 100_000);
+    let compiled = compile_rust_file(&expanded.tokens, None, None, &[], Default::default());
+    assert_eq!(compiled.ptx.matches(".reg .b32 %a;").count(), 2, "{}", compiled.ptx);
+    let twice = errors("let %a = 1; let %a = 2;");
+    assert_eq!(twice, [(162, "%a".to_owned())]);
+}
+
+#[test]
+fn comparisons_are_constants() {
+    for (body, wanted) in [
+        ("const X: bool = BM == 128 || BM > 256; mov.u32 %r1, X;", "mov.u32 %r1, 1;"),
+        ("const X: bool = !(BM > 64 && BM < 128); const Y: bool = X && BM != 128; mov.u32 %r1, Y;", "mov.u32 %r1, 0;"),
+        ("const X: u32 = (BM >= 128) as u32 * 4 + (BM == 0) as u32; mov.u32 %r1, X;", "mov.u32 %r1, 4;"),
+        ("const X: u64 = BM as u64 * 2; mov.u32 %r1, X;", "mov.u32 %r1, 256;"),
+        (
+            "const D: u64 = descriptor::wgmma(stride: 8 * BM, swizzle: 128) | 1; mov.b64 %rd1, D;",
+            "mov.b64 %rd1, 4611686293305360385;",
+        ),
+    ] {
+        assert_eq!(printed(body), wanted, "{body}");
+    }
+    // rustc refuses a number that is a comparison
+    assert!(!compiled(&module("const X: u32 = BM == 128; mov.u32 %r1, X;")).hir.constants.is_empty());
+}
+
+#[test]
 fn what_is_wrong_with_expressions_and_control() {
     for (body, code, at) in [
         ("%r1 = %r2 + %rd1;", 162, "%rd1"),

@@ -14,6 +14,10 @@ pub(super) struct Loop {
     next: String,
     /// Does a statement branch to the end?
     end_used: bool,
+    /// The name by which statements within inner loops mean it.
+    name: Option<Word>,
+    /// Does a statement use the name?
+    named: bool,
 }
 
 impl Lowerer<'_> {
@@ -100,19 +104,32 @@ impl Lowerer<'_> {
     pub(super) fn repeated(
         &mut self,
         condition: Option<&Expr>,
-        first: Option<Vec<Stmt>>,
-        body: Vec<Stmt>,
+        (first, body): (Option<Vec<Stmt>>, Vec<Stmt>),
+        name: Option<Word>,
         span: Span,
     ) -> Res<()> {
+        if let Some(name) = name
+            .as_ref()
+            .filter(|name| self.loops.iter().any(|l| l.name.as_ref().is_some_and(|of| of.text == name.text)))
+        {
+            return self.fail(errors::loop_named_twice(name.span, &name.text));
+        }
+        let (before, mut named) = (self.out.len(), false);
         let (begin, end) = (self.fresh.label("loop"), self.fresh.label("end"));
         let mut end_used = condition.is_some();
         if let Some(first) = first {
             self.unless(condition, &end)?;
-            end_used |= self.round(first, (&begin, &end), span);
+            let round = self.round(first, (&begin, &end), name.as_ref(), span);
+            (end_used, named) = (end_used | round.0, named | round.1);
         }
         self.label(&begin, span);
         self.unless(condition, &end)?;
-        end_used |= self.round(body, (&begin, &end), span);
+        let round = self.round(body, (&begin, &end), name.as_ref(), span);
+        (end_used, named) = (end_used | round.0, named | round.1);
+        if let Some(name) = name.filter(|_| !named) {
+            // a label like any other, to which a `bra` may go
+            self.out.insert(before, Stmt::Label(name));
+        }
         self.back(&begin, &end, span, condition.is_none());
         if end_used && self.is_target(&end) {
             self.label(&end, span);
@@ -128,14 +145,14 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The statements of a round; returns whether one leaves the loop.
-    fn round(&mut self, body: Vec<Stmt>, (next, end): (&str, &str), span: Span) -> bool {
+    /// The statements of a round; returns whether one leaves the loop, and whether one names it.
+    fn round(&mut self, body: Vec<Stmt>, (next, end): (&str, &str), name: Option<&Word>, span: Span) -> (bool, bool) {
         let (end, next) = (end.to_owned(), next.to_owned());
-        self.loops.push(Loop { end, next, end_used: false });
+        self.loops.push(Loop { end, next, end_used: false, name: name.cloned(), named: false });
         let body = self.block(body);
-        let Some(done) = self.loops.pop() else { return false };
+        let Some(done) = self.loops.pop() else { return (false, false) };
         self.inner(body, span);
-        done.end_used
+        (done.end_used, done.named)
     }
 
     /// The branch back. If the round ends with `if ... { break; }`, and `turns` says that no condition is computed at its beginning, that
@@ -160,10 +177,19 @@ impl Lowerer<'_> {
     }
 
     /// `break` and `continue`
-    pub(super) fn leave(&mut self, span: Span, breaks: bool) -> Res<()> {
-        let Some(around) = self.loops.last_mut() else {
-            return self.fail(errors::outside_loop(span, if breaks { "break" } else { "continue" }));
+    pub(super) fn leave(&mut self, span: Span, of: Option<Word>, breaks: bool) -> Res<()> {
+        let is = |around: &Loop| match &of {
+            Some(of) => around.name.as_ref().is_some_and(|name| name.text == of.text),
+            None => true,
         };
+        let around = self.loops.iter_mut().rev().find(|around| is(around));
+        let Some(around) = around else {
+            return match of {
+                Some(of) => self.fail(errors::no_loop_of_name(of.span, &of.text)),
+                None => self.fail(errors::outside_loop(span, if breaks { "break" } else { "continue" })),
+            };
+        };
+        around.named |= of.is_some();
         let label = if breaks {
             around.end_used = true;
             around.end.clone()

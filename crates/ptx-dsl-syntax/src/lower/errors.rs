@@ -146,6 +146,18 @@ pub(super) fn outside_loop(span: Span, word: &str) -> Diagnostic {
     control(span, format!("`{word}` is outside of a loop"), "put it into `while` or `loop`, or branch to a label")
 }
 
+pub(super) fn no_loop_of_name(span: Span, name: &str) -> Diagnostic {
+    control(
+        span,
+        format!("no loop around this is called `{name}`"),
+        format!("write `{name}: loop {{ ... }}` or `{name}: while ... {{ ... }}` around it"),
+    )
+}
+
+pub(super) fn loop_named_twice(span: Span, name: &str) -> Diagnostic {
+    control(span, format!("a loop around this is called `{name}`, too"), "give one of them another name")
+}
+
 pub(super) fn constant_condition(span: Span, loops: bool) -> Diagnostic {
     let help =
         if loops { "write `loop { ... }`, or `@if` around it" } else { "write `@if`, which keeps one of its bodies" };

@@ -260,7 +260,7 @@ fn declared<'s>(body: &'s [Stmt], out: &mut Vec<&'s str>) {
                     declared(first.as_deref().unwrap_or_default(), out);
                     declared(body, out);
                 }
-                Form::Break(_) | Form::Continue(_) => {}
+                Form::Break(..) | Form::Continue(..) => {}
             },
             Stmt::Instr(_) | Stmt::Directive(_) | Stmt::Arguments(_) => {}
         }

@@ -366,7 +366,10 @@ impl Parser<'_> {
 
     fn rust_arithmetic(&mut self, ty: RustType) -> Option<Const> {
         let (from, reported) = (self.pos, self.diags.len());
+        // `as u32` is an operator of registers, and of Rust
+        let around = std::mem::replace(&mut self.with_registers, true);
         let e = self.constant();
+        self.with_registers = around;
         let value = e.ok().filter(|_| self.peek().is_none()).and_then(|e| arithmetic(&e, ty));
         if value.is_none() {
             self.pos = from;

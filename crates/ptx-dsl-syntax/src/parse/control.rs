@@ -21,11 +21,24 @@ impl Parser<'_> {
             Some("let") => self.word_at(1).is_some(),
             Some("if" | "while") => !label && !self.is_at(1, '.') && self.has_body(),
             Some("loop") => self.is_at(1, '{'),
-            Some("break" | "continue") => self.is_at(1, ';'),
+            Some("break" | "continue") => self.is_at(1, ';') || self.word_at(1).is_some() && self.is_at(2, ';'),
             Some(PEELED) => true,
             Some(word) if word.starts_with('%') => {
                 self.is_at(1, '=') && !(self.is_at(2, '=') && self.glued_at(2)) || self.is_at(1, ':')
             }
+            _ => self.at_named_loop(),
+        }
+    }
+
+    /// `outer: loop {`, `outer: while %p {`
+    fn at_named_loop(&self) -> bool {
+        if self.word_at(0).is_none() || !self.is_at(1, ':') || self.is_path(1) {
+            return false;
+        }
+        match self.word_at(2) {
+            Some("loop") => self.is_at(3, '{'),
+            Some("while") => !self.is_at(3, '.') && self.has_body(),
+            Some(PEELED) => true,
             _ => false,
         }
     }
@@ -42,16 +55,17 @@ impl Parser<'_> {
         let start = self.here();
         let form = match self.word_at(0) {
             Some("if") => self.branch()?,
-            Some("while" | "loop" | PEELED) => self.repeated()?,
-            Some("break") => {
+            Some("while" | "loop" | PEELED) => self.repeated(None)?,
+            Some(word @ ("break" | "continue")) => {
                 self.bump();
+                let of = if self.is(';') { None } else { Some(self.name("the name of a loop")?) };
                 self.semicolon()?;
-                Form::Break(start)
+                if word == "break" { Form::Break(start, of) } else { Form::Continue(start, of) }
             }
-            Some("continue") => {
+            Some(_) if self.at_named_loop() => {
+                let name = self.name("the name of a loop")?;
                 self.bump();
-                self.semicolon()?;
-                Form::Continue(start)
+                self.repeated(Some(name))?
             }
             _ => self.assignment()?,
         };
@@ -120,7 +134,7 @@ impl Parser<'_> {
     }
 
     /// `while CONDITION { ... }`, `loop { ... }`, each with a first round of its own after `#peeled`.
-    fn repeated(&mut self) -> Res<Form> {
+    fn repeated(&mut self, name: Option<Word>) -> Res<Form> {
         let peeled = self.word_at(0) == Some(PEELED);
         if peeled {
             self.bump();
@@ -131,7 +145,7 @@ impl Parser<'_> {
         let condition = if conditional { Some(self.register_expression()?) } else { None };
         let first = if peeled { Some(self.braced()?) } else { None };
         let body = self.braced()?;
-        Ok(Form::Loop { condition, first, body, span })
+        Ok(Form::Loop { condition, first, body, name, span })
     }
 
     /// `as u64` after an operand.

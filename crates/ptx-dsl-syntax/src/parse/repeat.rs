@@ -121,6 +121,7 @@ fn run(tokens: &[Token], base: u32, alone: Option<Alone>) -> Expanded {
         arrays: Vec::new(),
         frames: Vec::new(),
         alone,
+        lets: Vec::new(),
     };
     expander.out.tokens.extend_from_slice(&tokens[..used]);
     expander.collect(used, tokens.len(), None);
@@ -177,6 +178,8 @@ struct Expander<'a> {
     frames: Vec<Frame>,
     /// The pieces that are checked by themselves.
     alone: Option<Alone>,
+    /// The statements `let` that are written in open blocks: the number of open blocks, the number of the use, and where `let` stands.
+    lets: Vec<(usize, usize, usize)>,
 }
 
 fn named(token: &Token, name: &str) -> bool {
@@ -257,6 +260,8 @@ impl Expander<'_> {
                     if let Some(open) = self.blocks.pop() {
                         self.scope.close(open);
                         self.close_arrays();
+                        let open = self.blocks.len();
+                        self.lets.retain(|(blocks, ..)| *blocks <= open);
                     }
                     self.kept(at)
                 }
@@ -270,7 +275,10 @@ impl Expander<'_> {
 
     /// A word may be a value of an array, the use of a piece, or that use without its `!`.
     fn named(&mut self, at: usize, to: usize) -> usize {
-        if let Some(end) = self.array_value(at, to) {
+        if self.repeats_let(at) {
+            // the register is declared in this block: it gets the value
+            at + 1
+        } else if let Some(end) = self.array_value(at, to) {
             end
         } else if let Some(named) = self.at_use(at, to) {
             self.piece(named, to)
@@ -280,6 +288,17 @@ impl Expander<'_> {
         } else {
             self.kept(at)
         }
+    }
+
+    /// Is it the `let` of an iteration of `@for`, and has an iteration before declared the register in the same block?
+    fn repeats_let(&mut self, at: usize) -> bool {
+        if self.body.is_none() || self.word(at) != Some("let") || self.word(at + 1).is_none() || self.is(at + 2, '{') {
+            return false;
+        }
+        let written = (self.blocks.len(), self.frames.last().map_or(0, |frame| frame.number), at);
+        let again = self.lets.contains(&written);
+        self.lets.push(written);
+        again
     }
 
     /// Keeps a token as it is. Returns the index of the next one.

@@ -61,15 +61,51 @@ fn number(digits: &[u8], radix: u32) -> Option<u128> {
 
 /// The value of an expression of integer literals, if Rust computes it in the type: no step may overflow.
 pub(super) fn arithmetic(e: &Expr, ty: RustType) -> Option<Const> {
-    if ty.kind() != Kind::Int || ty.name() == "bool" {
+    if ty.name() == "bool" {
+        return truth(e, 0).map(Const::truth);
+    }
+    if ty.kind() != Kind::Int {
         return None;
     }
     let value = steps(e, ty, 0)?;
     Some(if value < 0 { Const::signed(value as i64) } else { Const::unsigned(value as u64) })
 }
 
+/// The value of a comparison, or of comparisons with `&&`, `||` and `!`. Numbers in it may have any type of integers.
+fn truth(e: &Expr, depth: u32) -> Option<bool> {
+    if depth > DEEPEST {
+        return None;
+    }
+    let of = |e| truth(e, depth + 1);
+    let number = |e| {
+        let types = ["u64", "i64"].map(RustType::from_name);
+        types.into_iter().flatten().find_map(|ty| steps(e, ty, depth + 1))
+    };
+    Some(match e {
+        // the value of a constant
+        Expr::Int { value: value @ (0 | 1), text: None, .. } => *value == 1,
+        Expr::Unary('!', a, _) => !of(a)?,
+        Expr::Binary("&&", a, b, _) => of(a)? && of(b)?,
+        Expr::Binary("||", a, b, _) => of(a)? || of(b)?,
+        Expr::Binary(operator, a, b, _) => {
+            let (a, b) = (number(a)?, number(b)?);
+            match *operator {
+                "==" => a == b,
+                "!=" => a != b,
+                "<" => a < b,
+                "<=" => a <= b,
+                ">" => a > b,
+                ">=" => a >= b,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
+const DEEPEST: u32 = 64;
+
 fn steps(e: &Expr, ty: RustType, depth: u32) -> Option<i128> {
-    const DEEPEST: u32 = 64;
     if depth > DEEPEST {
         return None;
     }
@@ -78,6 +114,13 @@ fn steps(e: &Expr, ty: RustType, depth: u32) -> Option<i128> {
         // `017` is octal in PTX alone
         Expr::Int { value, text, .. } if !text.as_ref().is_some_and(|text| octal(text)) => i128::from(*value),
         Expr::Unary('-', a, _) if ty.signed() => -of(a)?,
+        // `(A == 0) as u32`, `N as u64`
+        Expr::Cast(to, a, _) if RustType::from_name(to.text.trim_start_matches('.')) == Some(ty) => {
+            match truth(a, depth + 1) {
+                Some(truth) => truth.into(),
+                None => of(a)?,
+            }
+        }
         Expr::Binary(operator, a, b, _) => {
             let (a, b) = (of(a)?, of(b)?);
             match *operator {

@@ -144,7 +144,8 @@ impl Expander<'_> {
         let id = self.made(self.tokens[piece.at].id);
         text(&mut self.out.tokens, id, &format!(".visible .entry __alone_{index}_{number} ( ) {{"));
         let begin = self.out.tokens.len();
-        let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), self.scope.open());
+        let number = self.out.tokens.len() + 1;
+        let mut frame = Frame::new((index, number), piece.part.clone(), self.variables.len(), self.scope.open());
         frame.words = words;
         let scope = self.scope.open();
         for p in &piece.parameters {

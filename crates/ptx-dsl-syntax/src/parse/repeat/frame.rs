@@ -13,6 +13,8 @@ use crate::token::Token;
 pub(super) struct Frame {
     /// Which piece.
     pub(super) piece: usize,
+    /// What no other use has: the number of tokens before it.
+    pub(super) number: usize,
     /// The part in which its names are looked up first.
     pub(super) part: Option<String>,
     /// How many loop variables are outside.
@@ -46,9 +48,14 @@ pub(super) enum Stands<'a> {
 }
 
 impl Frame {
-    pub(super) fn new(piece: usize, part: Option<String>, variables: usize, constants: usize) -> Self {
+    pub(super) fn new(
+        (piece, number): (usize, usize),
+        part: Option<String>,
+        variables: usize,
+        constants: usize,
+    ) -> Self {
         let (arguments, renamed) = (HashMap::new(), Vec::new());
-        Frame { piece, part, variables, constants, arguments, words: Vec::new(), families: Vec::new(), renamed }
+        Frame { piece, number, part, variables, constants, arguments, words: Vec::new(), families: Vec::new(), renamed }
     }
 
     /// The word that stands for this parameter, in parts.

@@ -70,7 +70,9 @@ impl Expander<'_> {
             bang += 2;
         }
         let begins = at == 0 || !self.is(at - 1, '.');
-        let found = begins && bang + 1 < to && self.is(bang, '!') && self.is(bang + 1, '(');
+        // `if !(%x < 4)` is a condition
+        let control = matches!(self.word(at), Some("if" | "while")) && bang == at + 1;
+        let found = begins && !control && bang + 1 < to && self.is(bang, '!') && self.is(bang + 1, '(');
         found.then_some(At { first: at, name, bang })
     }
 
@@ -254,7 +256,8 @@ impl Expander<'_> {
             let Some(value) = value else { return };
             values.extend(value.map(|e| (p.name.as_str(), e)));
         }
-        let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), constants);
+        let number = self.out.tokens.len() + 1;
+        let mut frame = Frame::new((index, number), piece.part.clone(), self.variables.len(), constants);
         frame.words = chosen;
         let words: Vec<String> =
             given.iter().flat_map(|written| &written.tokens).filter_map(Token::word).map(str::to_owned).collect();
