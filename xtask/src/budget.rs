@@ -5,12 +5,15 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lex::{lex, lex_rust};
+use ptx_dsl_frontend::parse::parse;
+use ptx_dsl_frontend::parse::repeat::expand;
 
 use ptx_dsl_oracles::tools::{cargo, root};
 
 use crate::Task;
 
+pub mod forms;
 pub mod fresh;
 
 /// `cargo xtask budget`.
@@ -37,6 +40,11 @@ fn run() -> Result<(), String> {
     // This program is unoptimised, like a procedural macro of a debug build.
     let text = kernel(200);
     line("a kernel of 200 instructions, unoptimised front end", Duration::from_millis(20), front(&text));
+    line(
+        "300 lines of expressions and control, written out",
+        Duration::from_millis(5),
+        written_out(&forms::kernel(300)),
+    );
     let mut own = Duration::MAX;
     let clean = least(|| {
         let (used, of_own) = fresh::build(&directory)?;
@@ -147,6 +155,20 @@ fn front(text: &str) -> Used {
         let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
         best = best.min(start.elapsed());
         assert!(!compiled.failed(), "the kernel is right: {:?}", compiled.diagnostics);
+    }
+    Used { took: best, busy: best, memory: 0 }
+}
+
+/// Measures expansion, parsing and lowering of a kernel in `ptx!`, the best of several runs.
+fn written_out(text: &str) -> Used {
+    let tokens = lex_rust(text).0.tokens;
+    let mut best = Duration::MAX;
+    for _ in 0..200 {
+        let start = Instant::now();
+        let expanded = expand(&tokens, tokens.len() as u32 + 100);
+        let (_, wrong) = parse(&expanded.tokens);
+        best = best.min(start.elapsed());
+        assert!(wrong.is_empty(), "the kernel is right: {wrong:?}");
     }
     Used { took: best, busy: best, memory: 0 }
 }

@@ -131,7 +131,7 @@ impl Lowerer<'_> {
             self.out.insert(before, Stmt::Label(name));
         }
         self.back(&begin, &end, span, condition.is_none());
-        if end_used && self.is_target(&end) {
+        if end_used && branches_to(&self.out[before..], &end) {
             self.label(&end, span);
         }
         Ok(())
@@ -169,11 +169,6 @@ impl Lowerer<'_> {
         } else {
             self.branch_to(begin, None, span);
         }
-    }
-
-    /// Does a branch of this block, or of a block in it, go to this label?
-    fn is_target(&self, label: &str) -> bool {
-        branches_to(&self.out, label)
     }
 
     /// `break` and `continue`

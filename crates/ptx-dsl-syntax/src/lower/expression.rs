@@ -122,14 +122,14 @@ impl Lowerer<'_> {
 
     /// The type of a name.
     fn kind_of_name(&mut self, word: &Word) -> Res<Kind> {
+        if let Some(kind) = self.fresh.kind_of(&word.text) {
+            return Ok(kind);
+        }
         let ty = match self.known(&word.text) {
             Some(Known::Register(ty) | Known::Parameter(ty, _)) => ty,
             Some(Known::Special(kind)) => return Ok(kind),
             Some(Known::Variable { shared }) => return Ok(if shared { Kind::U32 } else { Kind::U64 }),
-            None => match self.fresh.kind_of(&word.text) {
-                Some(kind) => return Ok(kind),
-                None => return self.fail(errors::undeclared(word.span, &word.text)),
-            },
+            None => return self.fail(errors::undeclared(word.span, &word.text)),
         };
         match Kind::named(&ty) {
             Some(kind) => Ok(kind),
@@ -286,7 +286,8 @@ impl Lowerer<'_> {
         match e {
             Expr::Name(word, member) => {
                 let word = self.whole_name(word, member.as_ref());
-                let value = match self.known(&word.text) {
+                let known = if self.fresh.kind_of(&word.text).is_some() { None } else { self.known(&word.text) };
+                let value = match known {
                     Some(Known::Special(_)) => return Ok(self.made(&format!("mov.{ty}"), to, vec![e.clone()])),
                     Some(Known::Variable { .. }) => {
                         return Ok(self.made(&format!("mov.{bits}"), to, vec![e.clone()]));

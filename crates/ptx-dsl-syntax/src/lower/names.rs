@@ -5,6 +5,8 @@ use crate::span::Span;
 use ptx_dsl_isa::constant::Count;
 use ptx_dsl_isa::isa::sreg::sreg;
 use ptx_dsl_isa::ty::Ty;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// The types of integer expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,11 +74,11 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Known {
     /// A register, or a special one, with the name of its type.
-    Register(String),
+    Register(Rc<str>),
     /// A special register.
     Special(Kind),
     /// A parameter in memory, with the name of its type, and where it is declared.
-    Parameter(String, Span),
+    Parameter(Rc<str>, Span),
     /// A variable in shared memory, or in another state space. Its value is its address.
     Variable { shared: bool },
 }
@@ -84,7 +86,7 @@ pub(super) enum Known {
 /// A declared name.
 #[derive(Debug)]
 struct Declared {
-    name: String,
+    name: Rc<str>,
     /// The name continues with a number.
     prefix: bool,
     known: Known,
@@ -92,15 +94,35 @@ struct Declared {
 
 /// The names in scope.
 #[derive(Debug, Default)]
-pub(super) struct Names(Vec<Declared>);
+pub(super) struct Names {
+    /// In the order of their declarations.
+    all: Vec<Declared>,
+    /// Where each name is declared, the last place last.
+    places: FxHashMap<Rc<str>, Vec<usize>>,
+}
 
 impl Names {
     pub(super) fn open(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     pub(super) fn close(&mut self, open: usize) {
-        self.0.truncate(open);
+        for declared in self.all.drain(open..) {
+            if let Some(places) = self.places.get_mut(&declared.name) {
+                places.pop();
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, prefix: bool, known: Known) {
+        let name: Rc<str> = name.into();
+        self.places.entry(Rc::clone(&name)).or_default().push(self.all.len());
+        self.all.push(Declared { name, prefix, known });
+    }
+
+    /// The place of the last declaration of this name, with or without a number behind it.
+    fn last(&self, name: &str, prefix: bool) -> Option<usize> {
+        self.places.get(name)?.iter().rev().copied().find(|at| self.all[*at].prefix == prefix)
     }
 
     /// Adds what a declaration declares.
@@ -108,14 +130,13 @@ impl Names {
         for declarator in &var.names {
             let array = !declarator.dims.is_empty();
             let known = match var.space.text.as_str() {
-                ".reg" | ".sreg" if var.vector.is_none() => Known::Register(var.ty.text.clone()),
-                ".reg" | ".sreg" => Known::Register(".v".to_owned()),
-                ".param" if !array => Known::Parameter(var.ty.text.clone(), declarator.name.span),
-                ".param" => Known::Parameter(".b8".to_owned(), declarator.name.span),
+                ".reg" | ".sreg" if var.vector.is_none() => Known::Register(var.ty.text.as_str().into()),
+                ".reg" | ".sreg" => Known::Register(".v".into()),
+                ".param" if !array => Known::Parameter(var.ty.text.as_str().into(), declarator.name.span),
+                ".param" => Known::Parameter(".b8".into(), declarator.name.span),
                 space => Known::Variable { shared: space == ".shared" },
             };
-            let name = declarator.name.text.clone();
-            self.0.push(Declared { name, prefix: declarator.range.is_some(), known });
+            self.add(&declarator.name.text, declarator.range.is_some(), known);
         }
     }
 
@@ -123,8 +144,9 @@ impl Names {
     /// not known where the function begins.
     pub(super) fn local(&mut self, var: &VarDecl) {
         if var.space.text == ".param" {
-            let unknown = |name: String| Declared { name, prefix: false, known: Known::Register(".param".to_owned()) };
-            self.0.extend(var.names.iter().map(|declarator| unknown(declarator.name.text.clone())));
+            for declarator in &var.names {
+                self.add(&declarator.name.text, false, Known::Register(".param".into()));
+            }
         } else {
             self.variable(var);
         }
@@ -132,13 +154,14 @@ impl Names {
 
     /// What a name is.
     pub(super) fn get(&self, text: &str) -> Option<Known> {
-        let is = |declared: &&Declared| match text.strip_prefix(declared.name.as_str()) {
-            Some("") => !declared.prefix,
-            Some(rest) => declared.prefix && rest.bytes().all(|b| b.is_ascii_digit()),
-            None => false,
-        };
-        match self.0.iter().rev().find(is) {
-            Some(declared) => Some(declared.known.clone()),
+        let mut last = self.last(text, false);
+        let mut end = text.len();
+        while text[..end].ends_with(|c: char| c.is_ascii_digit()) {
+            end -= 1;
+            last = last.max(self.last(&text[..end], true));
+        }
+        match last {
+            Some(at) => Some(self.all[at].known.clone()),
             None => {
                 let sreg = sreg(text).filter(|sreg| !sreg.vector)?;
                 Kind::named(sreg.ty.name()).map(Known::Special)

@@ -278,6 +278,11 @@ impl Expander<'_> {
         if self.repeats_let(at) {
             // the register is declared in this block: it gets the value
             at + 1
+        } else if !matches!(
+            self.tokens.get(at + 1).map(|next| &next.kind),
+            Some(Tok::Punct('!' | '.' | ':' | '(' | '['))
+        ) {
+            self.kept(at)
         } else if let Some(end) = self.array_value(at, to) {
             end
         } else if let Some(named) = self.at_use(at, to) {
