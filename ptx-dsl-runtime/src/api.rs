@@ -5,6 +5,7 @@ pub(crate) mod buffer;
 pub mod device;
 pub(crate) mod dump;
 pub(crate) mod engine;
+pub mod group;
 pub mod host;
 pub mod kernel_fn;
 pub mod launch;

@@ -39,7 +39,7 @@ pub use api::tensor_map::{
     ElementType, Fields, Fill, Interleave, L2Promotion, Layout, Mode, PixelBox, Swizzle, Tensor, TensorMap,
     TensorMapBuilder, TensorMapError,
 };
-pub use api::{kernel_fn, launch, param, tensor_map};
+pub use api::{group, kernel_fn, launch, param, tensor_map};
 pub use engines::compiled::emitted::*;
 pub use engines::compiled::lanes::{self, Level, Word, lanes};
 pub use engines::compiled::{Compiled, CompiledKernel, Kernel, Piece};

@@ -88,11 +88,11 @@ struct Failure {
     fault: Box<Fault>,
 }
 
-/// Runs a grid, by the code of its kernel on an engine.
+/// Runs a grid, by the code of its kernel on an engine. `params` are the kernel parameters for each device.
 pub(crate) fn run(
     grid: &Grid<'_>,
     code: &dyn Code,
-    params: Vec<u8>,
+    params: Vec<Vec<u8>>,
     segments: Vec<Segment<'_>>,
 ) -> Result<Report, Box<Fault>> {
     let monitored = || Monitored::new(grid.monitor);
@@ -167,7 +167,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn new(
         grid: &Grid<'a>,
         monitor: Monitored,
-        params: Vec<u8>,
+        params: Vec<Vec<u8>>,
         global: Global<'a>,
         team: &'a Team,
     ) -> Self {
@@ -198,7 +198,7 @@ fn work(
     grid: &Grid<'_>,
     code: &dyn Code,
     monitor: Monitored,
-    params: Vec<u8>,
+    params: Vec<Vec<u8>>,
     global: Global<'_>,
     team: &Team,
 ) -> Outcome {

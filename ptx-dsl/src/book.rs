@@ -26,7 +26,11 @@ pages! { OtherCompilers: "docs/guide/other-compilers.md" }
 pages! { Run: "docs/reference/run.md" }
 
 #[cfg(feature = "cuda")]
-pages! { OnGpu: "docs/guide/gpu.md" }
+pages! {
+    OnGpu: "docs/guide/gpu.md",
+    OnGpuAtOnce: "docs/guide/gpu-streams.md",
+    OnSeveral: "docs/guide/several-gpus.md",
+}
 
 #[cfg(feature = "half")]
 pages! { Layouts: "docs/guide/layouts.md" }

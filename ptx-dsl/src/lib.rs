@@ -170,6 +170,7 @@ pub mod kernel {
 /// [Example](crate#launches).
 pub mod launch {
     pub use ptx_dsl_runtime::device::{Device, KernelCode};
+    pub use ptx_dsl_runtime::group::{Devices, HostDevices, Shared};
     pub use ptx_dsl_runtime::launch::{
         CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Dimensions, GlobalBytes, LaunchError, LaunchShape, Passed, Progress,
     };

@@ -405,7 +405,10 @@ fn the_machine_is_described_and_its_gpu_used() {
     let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(doctor.status.success(), "{text}");
     let line = |start: &str| text.lines().any(|line| line.starts_with(start));
-    assert!(line("host: ") && line("ptxas: ") && (line("driver: ") || line("GPU 0: ")), "{text}");
+    assert!(
+        line("features: cli, cuda") && line("host: ") && line("ptxas: ") && (line("driver: ") || line("GPU 0: ")),
+        "{text}"
+    );
 
     let kernel = b".version 8.0 .target sm_80 .address_size 64
         .visible .entry k(.param .u64 .ptr .global .align 4 x) {

@@ -1,6 +1,6 @@
 //! Arguments on a device: where their memory is, and the bytes of the parameters.
 
-use crate::buffer::is_managed;
+use crate::buffer::{is_managed, is_managed_at};
 use crate::calls::Called;
 use crate::error::GpuError;
 use crate::tensor_map;
@@ -42,6 +42,13 @@ impl<'p, 'x> Arguments<'p, 'x> {
 
     /// The address of the memory of an argument on the device; 0 if it has none.
     fn memory(&mut self, argument: usize) -> Result<u64, GpuError> {
+        if let Passed::Shared { address, bytes } = self.passed[argument] {
+            return if is_managed_at(address, bytes) {
+                Ok(address as u64)
+            } else {
+                Err(GpuError::SharedOutsideOfBuffer)
+            };
+        }
         let (Passed::Buffer(bytes, _) | Passed::TensorMap(_, bytes)) = &self.passed[argument] else { return Ok(0) };
         if is_managed(bytes) && !bytes.is_empty() {
             return Ok(bytes.as_ptr().addr() as u64);
@@ -128,6 +135,10 @@ impl Parameters {
             Passed::Value(bytes) => bytes,
             Passed::Buffer(_, offset) => {
                 address = (addresses[index] + offset).to_le_bytes();
+                &address
+            }
+            Passed::Shared { .. } => {
+                address = addresses[index].to_le_bytes();
                 &address
             }
             Passed::TensorMap(fields, _) => {

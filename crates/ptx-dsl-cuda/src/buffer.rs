@@ -14,9 +14,25 @@ static MANAGED: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
 
 /// Whether these bytes lie in a managed buffer. A kernel then gets their own address.
 pub(crate) fn is_managed(bytes: &[u8]) -> bool {
-    let at = bytes.as_ptr().addr();
+    is_managed_at(bytes.as_ptr().addr(), bytes.len())
+}
+
+/// Whether this many bytes from an address on lie in a managed buffer.
+pub(crate) fn is_managed_at(at: usize, bytes: usize) -> bool {
     let managed = MANAGED.read().unwrap_or_else(PoisonError::into_inner);
-    managed.range(..=at).next_back().is_some_and(|(_, end)| at + bytes.len() <= *end)
+    managed.range(..=at).next_back().is_some_and(|(_, end)| at + bytes <= *end)
+}
+
+/// Maps bytes of a managed buffer for a GPU, whose context is current, so that accesses do not move its pages.
+pub(crate) fn map(address: usize, bytes: usize, context: &CudaContext) -> Result<(), GpuError> {
+    if bytes == 0 || !is_managed_at(address, bytes) {
+        return Ok(());
+    }
+    let location =
+        CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: context.ordinal() as i32 };
+    // SAFETY: the range lies in an allocation.
+    unsafe { result::mem_advise(address as u64, bytes, CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY, location) }
+        .of("cuMemAdvise")
 }
 
 /// Elements in managed memory.

@@ -102,6 +102,20 @@ pub enum GpuError {
         "a launch that returns at once may write the tensor of this map: lend the map with `scope.lend_map(&mut map)`"
     )]
     MapNotLent,
+    /// Two GPUs cannot access each other's memory.
+    #[error("GPU {from} cannot access the memory of GPU {to}: there is no link between them that the driver supports")]
+    NoPeerAccess {
+        /// The number of the GPU that wants to
+        from: usize,
+        /// The number of the other one
+        to: usize,
+    },
+    /// Shared memory is not that of a buffer.
+    #[error("memory that GPUs share is that of a buffer: make it with `gpu.buffer(&data)` or `gpu.zeroed(n)`")]
+    SharedOutsideOfBuffer,
+    /// A launch of a scope has shared memory as an argument.
+    #[error("a launch that returns at once takes no memory that devices share")]
+    SharedInScope,
     /// An earlier launch has lost the context.
     #[error("the GPU's context was lost when `{kernel}` failed: start the process again")]
     ContextLost {

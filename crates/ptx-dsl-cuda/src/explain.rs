@@ -18,7 +18,8 @@ enum Copied {
         fields: Fields,
         bytes: Vec<u8>,
     },
-    /// A map over the buffer of another argument. Its place in the memory of a host is known only to a launch, so it is not copied.
+    /// A map over the buffer of another argument, whose place in the memory of a host is known only to a launch, or memory that several devices
+    /// share: it is not copied.
     Other,
 }
 
@@ -32,7 +33,7 @@ impl Snapshot {
                 writable: !matches!(bytes, GlobalBytes::ReadOnly(_)),
             },
             Passed::TensorMap(fields, bytes) => Copied::TensorMap { fields: (*fields).clone(), bytes: bytes.to_vec() },
-            Passed::TensorMapOf(..) => Copied::Other,
+            Passed::TensorMapOf(..) | Passed::Shared { .. } => Copied::Other,
         };
         Snapshot(passed.iter().map(copy).collect())
     }

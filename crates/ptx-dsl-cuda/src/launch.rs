@@ -184,6 +184,7 @@ pub(crate) fn describe(info: &KernelInfo<'_>, shape: &LaunchShape, passed: &[Pas
                 Err(_) => format!("; `{}`: {} bytes", p.name, bytes.len()),
             },
             Passed::Buffer(bytes, _) => format!("; `{}`: a buffer of {} bytes", p.name, bytes.len()),
+            Passed::Shared { bytes, .. } => format!("; `{}`: shared memory of {bytes} bytes", p.name),
             Passed::TensorMap(_, bytes) => format!("; `{}`: a tensor map over {} bytes", p.name, bytes.len()),
             Passed::TensorMapOf(_, of) => format!("; `{}`: a tensor map over `{}`", p.name, info.params[*of].name),
         };

@@ -14,6 +14,7 @@ mod cubin;
 mod error;
 mod explain;
 mod gpu;
+mod group;
 mod launch;
 mod module;
 mod scope;
@@ -23,6 +24,7 @@ pub use checks::supported_ptx;
 pub use cubin::Cubin;
 pub use error::{GpuError, JitLine};
 pub use gpu::{Gpu, Properties};
+pub use group::Gpus;
 pub use module::{LimitedBy, Prepared};
 #[doc(hidden)]
 pub use scope::Submission;

@@ -1,8 +1,8 @@
 //! What runs kernels: a host, or a device of another crate, such as `ptx_dsl::cuda::Gpu`.
 
-use crate::api::host::{Host, Report};
+use crate::api::host::{Host, Options, Report};
 use crate::api::kernel_fn::Printed;
-use crate::api::launch::{self, Arg, Error, Launch};
+use crate::api::launch::{self, Arg, Error, Launch, LaunchError};
 use crate::engines::compiled::Compiled;
 use crate::engines::interpreter::Executable;
 use crate::kernel::KernelInfo;
@@ -118,9 +118,28 @@ pub fn text_hash(ptx: &str) -> u64 {
 impl<M> Device for Host<M> {
     fn launch_code(&self, code: &KernelCode<'_>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
         match code.engines {
-            Engines::OfProgram(info, compiled) => launch::kernel(info, compiled(), self.options(), launch, args),
-            Engines::Loaded(image) => launch::loaded(code.info, image, self.options(), launch, args),
+            Engines::OfProgram(info, compiled) => launch::kernel(info, compiled(), self.options(), launch, &mut [args]),
+            Engines::Loaded(image) => launch::loaded(code.info, image, self.options(), launch, &mut [args]),
         }
+    }
+}
+
+/// Runs a kernel on hosts that share memory, with a list of arguments for each.
+pub(crate) fn on_hosts(
+    code: &KernelCode<'_>,
+    options: &Options,
+    launch: Launch,
+    count: usize,
+    args: &mut [Vec<Arg<'_>>],
+) -> Result<Report, Error> {
+    if args.len() != count {
+        let problem = LaunchError::ListsOfArguments { given: args.len(), devices: count };
+        return Err(Error::Launch { kernel: code.name.to_owned(), problem });
+    }
+    let mut lists: Vec<&mut [Arg<'_>]> = args.iter_mut().map(|list| &mut list[..]).collect();
+    match code.engines {
+        Engines::OfProgram(info, compiled) => launch::kernel(info, compiled(), options, launch, &mut lists),
+        Engines::Loaded(image) => launch::loaded(code.info, image, options, launch, &mut lists),
     }
 }
 

@@ -28,19 +28,19 @@ use crate::machine::heap::Heap;
 use crate::machine::{self, Code};
 use crate::memory::address::{FIRST_BUFFER, global_address, multimem_address};
 use crate::memory::segment::Segment;
-use args::{Addresses, place};
+use args::{Addresses, SharedPlaces, SharedReplica, place};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Runs a kernel of the program on the host. Results are in the caller's buffers.
+/// Runs a kernel of the program on hosts that share memory, with a list of arguments for each. Results are in the caller's buffers.
 pub(super) fn kernel(
     info: &'static KernelInfo<'static>,
     compiled: Option<Compiled>,
     options: &Options,
     launch: Launch,
-    args: &mut [Arg<'_>],
+    lists: &mut [&mut [Arg<'_>]],
 ) -> Result<Report, Error> {
-    run(info, &*code(info, compiled, options)?, options, launch, args)
+    run(info, &*code(info, compiled, options)?, options, launch, lists)
 }
 
 /// The kernel on the engine that the host asks for. Without a wish: compiled code if there is any; but a monitor sees the
@@ -70,19 +70,19 @@ fn code(
     }
 }
 
-/// Runs a kernel that was loaded at run time: `image` is its code, and `info.image` is not read.
+/// Runs a kernel that was loaded at run time as [`kernel`] does: `image` is its code, and `info.image` is not read.
 pub(super) fn loaded(
     info: &KernelInfo<'_>,
     image: &Executable,
     options: &Options,
     launch: Launch,
-    args: &mut [Arg<'_>],
+    lists: &mut [&mut [Arg<'_>]],
 ) -> Result<Report, Error> {
     if options.engine == Some(Engine::Compiled) {
         let problem = EngineError::LoadedAtRunTime;
         return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, problem });
     }
-    run(info, image, options, launch, args)
+    run(info, image, options, launch, lists)
 }
 
 /// Runs a kernel that a test writes by hand, with any monitor.
@@ -92,7 +92,7 @@ pub(crate) fn launch_compiled<K: Kernel + crate::engines::compiled::CompiledKern
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    run(K::INFO, &Compiled::of::<K>(), host.options(), launch, args)
+    run(K::INFO, &Compiled::of::<K>(), host.options(), launch, &mut [args])
 }
 
 /// Checks a launch, and gives it to the machine.
@@ -101,17 +101,18 @@ fn run(
     code: &dyn Code,
     options: &Options,
     launch: Launch,
-    args: &mut [Arg<'_>],
+    lists: &mut [&mut [Arg<'_>]],
 ) -> Result<Report, Error> {
     let began = Instant::now();
     let mut grid = grid(info, &launch, options);
-    grid.elements = args.iter().map(Arg::element).collect();
-    let mut module = info.global_image.to_vec();
-    let mut maps = Vec::new();
-    let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
+    grid.elements = lists.iter().flat_map(|args| args.iter().map(Arg::element)).collect();
+    if lists.len() > 1 {
+        on_several(info, &launch, lists.len(), &mut grid)?;
+    }
+    let mut memory = Memory::of(info, lists);
     let mut workspace = [0; 64];
     let mut heap;
-    let (params, mut segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
+    let (params, mut segments) = prepare(info, &launch, lists, &mut memory)?;
     if launch.cooperative {
         grid.workspace = global_address(segments.len() as u64, 0);
         segments.push(Segment::writable(&mut workspace));
@@ -126,6 +127,28 @@ fn run(
     report
 }
 
+/// What differs in a launch on several devices: clusters start in order, one of each device after the other, and all are resident if they are
+/// not too many, because a device does not wait for the clusters of another one.
+fn on_several(info: &KernelInfo<'_>, launch: &Launch, devices: usize, grid: &mut Grid<'_>) -> Result<(), Error> {
+    let what = match () {
+        _ if devices > MOST_DEVICES => Some("more than 16 devices"),
+        _ if launch.cooperative => Some("a cooperative launch"),
+        _ if !info.global_image.is_empty() => Some("`.global` variables, which each device has its own of"),
+        _ => None,
+    };
+    if let Some(what) = what {
+        let problem = LaunchError::SeveralDevices { what };
+        return Err(Error::Launch { kernel: info.name.to_owned(), problem });
+    }
+    grid.devices = devices as u32;
+    grid.starts_in_order = true;
+    grid.residents = launch.residents(info, config::MOST_COOPERATIVE as usize);
+    Ok(())
+}
+
+/// Devices of a launch.
+const MOST_DEVICES: usize = 16;
+
 /// What the machine reads of a launch on a host, without its arguments.
 pub(crate) fn grid<'l>(info: &'l KernelInfo<'l>, launch: &Launch, options: &'l Options) -> Grid<'l> {
     Grid {
@@ -134,6 +157,7 @@ pub(crate) fn grid<'l>(info: &'l KernelInfo<'l>, launch: &Launch, options: &'l O
         block: launch.block_dims(info),
         cluster: launch.cluster_dims(info),
         is_cluster_launch: launch.cluster.is_some(),
+        devices: 1,
         dynamic_shared: launch.dynamic_shared,
         is_cooperative: launch.cooperative,
         residents: launch.residents(info, options.resident),
@@ -154,14 +178,39 @@ pub(crate) fn grid<'l>(info: &'l KernelInfo<'l>, launch: &Launch, options: &'l O
     }
 }
 
-/// Checks the launch, and builds parameter memory and the segments of global memory.
+/// Memory that a launch has besides that of its arguments, and what it borrows of them.
+struct Memory<'x> {
+    /// `.global` variables.
+    module: Vec<u8>,
+    /// Tensor maps that parameters point to.
+    maps: Vec<Vec<u8>>,
+    /// The memory of tensor maps and shared memory, for each argument of all lists.
+    borrowed: Vec<Option<Borrowed<'x>>>,
+    /// Shared memory of multicast objects, with the list and the index of the argument that has it first.
+    replicas: Vec<SharedReplica<'x>>,
+}
+
+impl<'x> Memory<'x> {
+    fn of(info: &KernelInfo<'_>, lists: &[&mut [Arg<'x>]]) -> Self {
+        let arguments = || lists.iter().flat_map(|args| args.iter());
+        let mut replicas: Vec<SharedReplica<'x>> = Vec::new();
+        for shared in arguments().flat_map(Arg::shared_replicas) {
+            if replicas.iter().all(|known| args::key(known.shared) != args::key(shared)) {
+                replicas.push(SharedReplica { shared, bytes: shared.borrow() });
+            }
+        }
+        let borrowed = arguments().map(Arg::borrow).collect();
+        Memory { module: info.global_image.to_vec(), maps: Vec::new(), borrowed, replicas }
+    }
+}
+
+/// Checks the launch, and builds parameter memory for each list of arguments, and the segments of global memory.
 fn prepare<'s>(
     info: &KernelInfo<'_>,
     launch: &Launch,
-    args: &'s mut [Arg<'_>],
-    tensors: &'s mut [Option<Borrowed<'_>>],
-    (module, maps): (&'s mut [u8], &'s mut Vec<Vec<u8>>),
-) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
+    lists: &'s mut [&mut [Arg<'_>]],
+    memory: &'s mut Memory<'_>,
+) -> Result<(Vec<Vec<u8>>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
     if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
         return Err(Error::NotYet {
@@ -172,34 +221,67 @@ fn prepare<'s>(
         });
     }
     let error = |problem| Error::Launch { kernel: kernel(), problem };
-    check(info, launch, args).map_err(error)?;
-    let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
+    lists.iter().try_for_each(|args| check(info, launch, args)).map_err(error)?;
+    let size = info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0);
+    let mut params = vec![vec![0; size]; lists.len()];
+    let Memory { module, maps, borrowed, replicas: of_shared } = memory;
     let mut segments = vec![Segment::EMPTY, Segment::writable(module)];
-    let addresses: Addresses<'_> = (FIRST_BUFFER..)
-        .zip(args.iter().zip(info.params))
-        .map(|(segment, (arg, p))| (p.name, arg.address(segment)))
+    // shared memory of multicast objects has the segments after those of the arguments
+    let first_replica = FIRST_BUFFER + (lists.len() * info.params.len()) as u64;
+    let behind = first_replica + of_shared.len() as u64;
+    let mut places: SharedPlaces = (first_replica..)
+        .zip(of_shared.iter())
+        .map(|(segment, replica)| (args::key(replica.shared), segment))
         .collect();
-    let mut objects = Vec::new();
-    for (index, ((arg, tensor), p)) in args.iter_mut().zip(tensors).zip(info.params).enumerate() {
-        let segment = FIRST_BUFFER + index as u64;
-        if arg.is_multicast() {
-            objects.push((p.offset, args::replicas(index, p, arg).map_err(error)?));
-            segments.push(Segment::EMPTY);
-            continue;
+    for (device, args) in lists.iter().enumerate() {
+        let first = FIRST_BUFFER + (device * info.params.len()) as u64;
+        for (segment, shared) in (first..).zip(args.iter().map(Arg::as_shared)) {
+            if let Some(shared) = shared {
+                places.entry(args::key(shared)).or_insert(segment);
+            }
         }
-        let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
-        segments.push(segment);
-        if bytes.len() > p.size as usize {
-            // a tensor map after a pointer lies in a segment after those of the arguments
-            let behind = FIRST_BUFFER + (info.params.len() + maps.len()) as u64;
-            maps.push(std::mem::replace(&mut bytes, global_address(behind, 0).to_le_bytes().to_vec()));
-        }
-        params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
+    let mut objects = Vec::new();
+    let mut rest = borrowed.iter_mut();
+    for (device, args) in lists.iter_mut().enumerate() {
+        let first = FIRST_BUFFER + (device * info.params.len()) as u64;
+        let addresses: Addresses<'_> = (first..)
+            .zip(args.iter().zip(info.params))
+            .map(|(segment, (arg, p))| (p.name, arg.address(segment, &places)))
+            .collect();
+        for (index, ((arg, tensor), p)) in args.iter_mut().zip(rest.by_ref()).zip(info.params).enumerate() {
+            let segment = first + index as u64;
+            let all = first_replica..behind;
+            if let Some((first, start)) = args::multicast_of_shared(index, p, arg, (&places, all)).map_err(error)? {
+                let address = multimem_address(first, start);
+                params[device][p.offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
+                segments.push(Segment::EMPTY);
+                continue;
+            }
+            if arg.is_multicast() {
+                objects.push((device, p.offset, args::replicas(index, p, arg).map_err(error)?));
+                segments.push(Segment::EMPTY);
+                continue;
+            }
+            let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses, &places)).map_err(error)?;
+            segments.push(segment);
+            if bytes.len() > p.size as usize {
+                // a tensor map after a pointer lies in a segment after those of the arguments
+                let behind = behind + maps.len() as u64;
+                maps.push(std::mem::replace(&mut bytes, global_address(behind, 0).to_le_bytes().to_vec()));
+            }
+            params[device][p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+    let object = of_shared.len();
+    segments.extend(of_shared.iter_mut().enumerate().map(|(i, SharedReplica { shared, bytes })| {
+        let segment = bytes.as_mut().map_or(Segment::EMPTY, |bytes| Segment::writable(bytes));
+        segment.from(args::start_of(*shared)).first_of(if i == 0 { object } else { 0 })
+    }));
     segments.extend(maps.iter_mut().map(|map| Segment::writable(map)));
-    for (offset, replicas) in objects {
+    for (device, offset, replicas) in objects {
         let address = multimem_address(segments.len() as u64, 0);
-        params[offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
+        params[device][offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
         let n = replicas.len();
         segments.extend(
             replicas

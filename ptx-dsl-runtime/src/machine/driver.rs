@@ -110,6 +110,16 @@ impl Ctx<'_> {
         self.report_cluster(slot, id);
     }
 
+    /// The cluster of a slot runs from now on.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, slot: usize) {
+        self.residents.slot = slot;
+        if self.geometry.devices > 1 {
+            let device = self.geometry.device(self.residents.here().id);
+            self.memory.select(device);
+        }
+    }
+
     /// Is the current cohort, which exits, all of its cluster, with nothing left to check or wake?
     fn ends_at_once(&self) -> bool {
         self.async_ops.is_unused() && self.residents.here().ends_with(&self.cur)
@@ -136,6 +146,7 @@ impl Ctx<'_> {
         self.residents.launched += 1;
         let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
         self.here().reuse(id, local);
+        self.enter(self.residents.slot);
         clear(&mut self.memory.shared);
         self.report_start(self.residents.slot);
         self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
@@ -166,7 +177,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
             x.deliver_due()?;
         }
         x.check_limits_if_due()?;
-        x.residents.slot = slot;
+        x.enter(slot);
         wake(x, slot);
         let Some(diverged) = pick(body, x) else { return Ok(()) };
         if x.scheduling.polling.is_some() {

@@ -32,6 +32,8 @@ pub(crate) struct Geometry<'a> {
     pub info: &'a KernelInfo<'a>,
     /// The number of the target: 90 for `sm_90a`.
     pub target: u32,
+    /// Devices that run the grid. A cluster of device `d` has the `%clusterid` of the grid, plus `d` grids in z.
+    pub devices: u32,
     /// CTAs of the grid.
     pub grid: [u32; 3],
     /// Threads of a CTA.
@@ -97,6 +99,7 @@ impl<'a> Geometry<'a> {
         Geometry {
             info,
             target: number(info.target),
+            devices: grid.devices,
             grid: grid.grid,
             block,
             cluster,
@@ -151,6 +154,9 @@ impl<'a> Geometry<'a> {
     /// waits for all earlier stores of the kernel, 50 ns for each cluster.
     #[inline(always)]
     pub fn clusterid(&self, n: u64) -> [u32; 3] {
+        if self.devices > 1 {
+            return self.clusterid_of_devices(n);
+        }
         let [x, y, _] = self.clusters.map(u64::from);
         if n < x {
             return [n as u32, 0, 0];
@@ -162,7 +168,24 @@ impl<'a> Geometry<'a> {
     pub fn cluster_number(&self, clusterid: [u32; 3]) -> u64 {
         let [x, y, _] = self.clusters.map(u64::from);
         let [i, j, k] = clusterid.map(u64::from);
+        if self.devices > 1 {
+            let (device, k) = (k / u64::from(self.clusters[2]), k % u64::from(self.clusters[2]));
+            return (i + x * (j + y * k)) * u64::from(self.devices) + device;
+        }
         i + x * (j + y * k)
+    }
+
+    /// The `n`-th cluster of all devices, which take turns, with the device as further grids in z.
+    #[cold]
+    fn clusterid_of_devices(&self, n: u64) -> [u32; 3] {
+        let [x, y, z] = self.clusters.map(u64::from);
+        let (device, n) = (n % u64::from(self.devices), n / u64::from(self.devices));
+        [(n % x) as u32, (n / x % y) as u32, (device * z + n / x / y) as u32]
+    }
+
+    /// The device of a cluster.
+    pub fn device(&self, clusterid: [u32; 3]) -> usize {
+        (clusterid[2] / self.clusters[2]) as usize
     }
 
     /// Bytes of shared memory of a CTA, static and dynamic.

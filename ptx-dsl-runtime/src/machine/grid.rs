@@ -16,6 +16,8 @@ pub(crate) struct Grid<'l> {
     pub info: &'l KernelInfo<'l>,
     /// CTAs of the grid.
     pub grid: [u32; 3],
+    /// Devices that run the grid, each all of it.
+    pub devices: u32,
     /// Threads of a CTA.
     pub block: [u32; 3],
     /// CTAs of a cluster.
@@ -75,8 +77,12 @@ impl Grid<'_> {
         matches!(self.schedule, ScheduleSource::RoundRobin) && !self.is_recorded
     }
 
-    /// Clusters of the grid.
+    /// Clusters of the grids of all devices.
     pub fn clusters(&self) -> u64 {
+        u64::from(self.devices) * self.of_device()
+    }
+
+    fn of_device(&self) -> u64 {
         self.grid.iter().zip(self.cluster).map(|(ctas, of_cluster)| u64::from(ctas / of_cluster)).product()
     }
 }

@@ -8,7 +8,12 @@ use crate::memory::global::Global;
 /// The memories of a launch, as one host thread sees them.
 pub(crate) struct Memory<'a> {
     pub global: Global<'a>,
+    /// Kernel parameters of the device whose cluster runs.
     pub params: Vec<u8>,
+    /// Kernel parameters of the other devices of the launch, by number.
+    others: Vec<Vec<u8>>,
+    /// The number of the device whose cluster runs.
+    device: usize,
     /// Shared memory of the CTA whose step runs, moved here from its cluster: accesses then need no look-up.
     pub shared: CacheLines,
     /// The rank of that CTA; [`Memory::NO_CTA`] between steps.
@@ -19,8 +24,25 @@ impl<'a> Memory<'a> {
     /// No CTA has this rank.
     pub const NO_CTA: u32 = u32::MAX;
 
-    pub fn new(global: Global<'a>, params: Vec<u8>) -> Self {
-        Memory { global, params, shared: CacheLines::default(), shared_rank: Self::NO_CTA }
+    pub fn new(global: Global<'a>, mut params: Vec<Vec<u8>>) -> Self {
+        let first = params.first_mut().map(std::mem::take).unwrap_or_default();
+        Memory {
+            global,
+            params: first,
+            others: params,
+            device: 0,
+            shared: CacheLines::default(),
+            shared_rank: Self::NO_CTA,
+        }
+    }
+
+    /// Kernel parameters are those of this device from now on.
+    pub fn select(&mut self, device: usize) {
+        if device != self.device {
+            std::mem::swap(&mut self.params, &mut self.others[self.device]);
+            self.device = device;
+            std::mem::swap(&mut self.params, &mut self.others[device]);
+        }
     }
 
     /// Exchanges the shared memory with that of a CTA; it is that of CTA `rank` from now on.

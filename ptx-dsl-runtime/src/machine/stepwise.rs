@@ -192,7 +192,7 @@ fn run(
     let mut site = 0;
     begin(x, process);
     loop {
-        x.residents.slot = slot;
+        x.enter(slot);
         let cluster = &mut x.residents.clusters[slot];
         let Some(i) = next_of(cluster, rank, warp) else { break };
         let next = cluster.ready[i];

@@ -4,6 +4,7 @@
 mod agree;
 mod checked;
 mod clusters;
+mod devices;
 mod interpreter;
 mod load;
 mod multimem;

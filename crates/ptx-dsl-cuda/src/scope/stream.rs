@@ -111,6 +111,9 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let mut addresses = Vec::with_capacity(passed.len());
         let mut uses = Vec::new();
         for one in passed.iter_mut() {
+            if matches!(one, Passed::Shared { .. }) {
+                return Err(GpuError::SharedInScope);
+            }
             let (Passed::Buffer(bytes, _) | Passed::TensorMap(_, bytes)) = one else {
                 addresses.push(0);
                 continue;

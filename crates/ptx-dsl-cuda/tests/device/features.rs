@@ -121,6 +121,38 @@ ptx! {
     }
 }
 
+ptx! {
+    <sm_90, ptx 8.1>
+
+    // Whether this is a launch with clusters, and if `send` is set what `st.async` has stored: it is illegal in a launch without.
+    .visible .entry clusters(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 send) .reqntid 1 {
+        .shared .align 8 .b64 full;
+        .shared .align 4 .b32 word;
+        .reg .pred %p;
+        .reg .b32 %v, %word, %full;
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        mov.pred %p, %is_explicit_cluster;
+        selp.u32 %v, 1, 0, %p;
+        st.global.u32 [%x], %v;
+        ld.param.u32 %v, [send];
+        setp.eq.u32 %p, %v, 0;
+        @%p ret;
+        mov.u32 %word, word;
+        mov.u32 %full, full;
+        mbarrier.init.shared.b64 [%full], 1;
+        fence.mbarrier_init.release.cluster;
+        mbarrier.arrive.expect_tx.shared.b64 _, [%full], 4;
+        st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%word], 77, [%full];
+    again:
+        mbarrier.try_wait.parity.shared.b64 %p, [%full], 0;
+        @!%p bra again;
+        ld.shared.u32 %v, [%word];
+        st.global.u32 [%x + 4], %v;
+        ret;
+    }
+}
+
 #[test]
 fn im2col_maps_are_encoded_by_the_driver() {
     // two images of 6 x 5 pixels of 8 channels
@@ -247,4 +279,15 @@ fn the_log_of_the_drivers_compiler_is_in_the_error() {
     println!("{error}");
     let Error::Device { problem, .. } = &error else { panic!("{error}") };
     assert!(matches!(problem.downcast_ref(), Some(GpuError::Jit { log, .. }) if log.contains("missing")), "{error}");
+}
+
+#[test]
+fn a_launch_with_clusters_of_one_cta_is_one_with_clusters() {
+    let x = agree(|device| {
+        let mut x = [0u32; 3];
+        clusters.launch(device, Launch::grid(1), (&mut x[..1], 0))?;
+        clusters.launch(device, Launch::grid(1).cluster(1), (&mut x[1..], 1))?;
+        Ok(x)
+    });
+    assert_eq!(x, [0, 1, 77]);
 }

@@ -10,6 +10,7 @@ use std::process::Command;
 
 mod cubins;
 mod features;
+mod group;
 mod streams;
 
 ptx! {

@@ -2,9 +2,12 @@
 
 use bytemuck::{NoUninit, Pod};
 use std::cell::RefMut;
+use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::ops::Range;
 
 use crate::api::buffer::{Buffer, offset_in_buffer};
+use crate::api::group::{Shared, SharedMemory};
 use crate::api::launch::error::LaunchError;
 use crate::api::param::Param;
 use crate::api::tensor_map::TensorMap;
@@ -29,6 +32,8 @@ enum Kind<'a> {
     Value(Vec<u8>),
     TensorMap(&'a (dyn MapWithMemory + 'a)),
     Multicast(Vec<&'a mut [u8]>),
+    Shared(&'a (dyn SharedMemory + 'a)),
+    SharedMulticast(Vec<&'a (dyn SharedMemory + 'a)>),
 }
 
 impl<'a> Arg<'a> {
@@ -70,6 +75,34 @@ impl<'a> Arg<'a> {
         Arg::of(Kind::Multicast(replicas.collect())).elements_of(size_of::<T>() as u32)
     }
 
+    /// Memory that several devices of a launch access at the same time.
+    ///
+    /// [Example](crate::group::Devices).
+    pub fn shared(shared: &'a Shared<'_>) -> Self {
+        Arg::of(Kind::Shared(shared)).elements_of(shared.element())
+    }
+
+    /// A multicast object over memory that several devices share: its replicas, one for each device, in the same order for all of them.
+    pub fn multicast_of<'m: 'a>(replicas: impl IntoIterator<Item = &'a Shared<'m>>) -> Self {
+        Arg::of(Kind::SharedMulticast(replicas.into_iter().map(|replica| replica as _).collect()))
+    }
+
+    /// The shared memory that it is.
+    pub(super) fn as_shared(&self) -> Option<&'a (dyn SharedMemory + 'a)> {
+        match self.kind {
+            Kind::Shared(shared) => Some(shared),
+            _ => None,
+        }
+    }
+
+    /// The replicas of a multicast object over shared memory.
+    pub(super) fn shared_replicas(&self) -> Vec<&'a (dyn SharedMemory + 'a)> {
+        match &self.kind {
+            Kind::SharedMulticast(replicas) => replicas.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Sets the size of an element of the buffer, in bytes. Faults then name elements.
     ///
     /// ```
@@ -92,12 +125,18 @@ impl<'a> Arg<'a> {
         match &self.kind {
             Kind::Buffer(bytes, offset) => Some((bytes, *offset)),
             Kind::ReadOnly(bytes, offset) => Some((bytes, *offset)),
-            Kind::Value(_) | Kind::TensorMap(..) | Kind::Multicast(_) => None,
+            Kind::Value(_) | Kind::TensorMap(..) | Kind::Multicast(_) | Kind::Shared(_) | Kind::SharedMulticast(_) => {
+                None
+            }
         }
     }
 
     /// The address that the kernel gets, if it is a buffer and lies in this segment.
-    pub(super) fn address(&self, segment: u64) -> Option<u64> {
+    pub(super) fn address(&self, segment: u64, places: &SharedPlaces) -> Option<u64> {
+        if let Kind::Shared(shared) = self.kind {
+            let segment = places.get(&key(shared)).copied().unwrap_or(segment);
+            return Some(global_address(segment, shared.in_buffer() % DEVICE_ALIGN));
+        }
         self.bytes().map(|(bytes, offset)| global_address(segment, start(bytes).saturating_add(offset)))
     }
 
@@ -105,6 +144,7 @@ impl<'a> Arg<'a> {
     pub(super) fn borrow(&self) -> Option<Borrowed<'a>> {
         match self.kind {
             Kind::TensorMap(map) => Some(map.borrow()),
+            Kind::Shared(shared) => Some(shared.borrow().map_or(Borrowed::Taken, Borrowed::Writable)),
             _ => None,
         }
     }
@@ -112,8 +152,8 @@ impl<'a> Arg<'a> {
     /// Bytes of an element, if it is a buffer.
     pub(crate) fn element(&self) -> Option<u32> {
         match self.kind {
-            Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) => Some(self.element),
-            Kind::Value(_) | Kind::Multicast(_) => None,
+            Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) | Kind::Shared(_) => Some(self.element),
+            Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => None,
         }
     }
 
@@ -126,7 +166,8 @@ impl<'a> Arg<'a> {
                 Borrowed::Writable(bytes) => copied(&bytes),
                 Borrowed::ReadOnly(_) | Borrowed::Argument(_) | Borrowed::Taken => None,
             },
-            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) => None,
+            Kind::Shared(shared) => copied(&shared.borrow()?),
+            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => None,
         }
     }
 
@@ -141,7 +182,8 @@ impl<'a> Arg<'a> {
                 Borrowed::ReadOnly(bytes) => of(bytes),
                 Borrowed::Argument(_) | Borrowed::Taken => None,
             },
-            Kind::Value(_) | Kind::Multicast(_) => None,
+            Kind::Shared(shared) => of(&shared.borrow()?),
+            Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => None,
         }
     }
 
@@ -154,7 +196,12 @@ impl<'a> Arg<'a> {
                     bytes.copy_from_slice(contents);
                 }
             }
-            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) => {}
+            Kind::Shared(shared) => {
+                if let Some(mut bytes) = shared.borrow() {
+                    bytes.copy_from_slice(contents);
+                }
+            }
+            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => {}
         }
     }
 
@@ -162,6 +209,20 @@ impl<'a> Arg<'a> {
     pub(super) fn is_multicast(&self) -> bool {
         matches!(self.kind, Kind::Multicast(_))
     }
+}
+
+/// A replica of a multicast object over shared memory, and its bytes unless they are in use.
+pub(super) struct SharedReplica<'x> {
+    pub shared: &'x (dyn SharedMemory + 'x),
+    pub bytes: Option<RefMut<'x, [u8]>>,
+}
+
+/// The segments of shared memory, by its key.
+pub(super) type SharedPlaces = BTreeMap<usize, u64>;
+
+/// The key of shared memory.
+pub(super) fn key(shared: &dyn SharedMemory) -> usize {
+    std::ptr::from_ref(shared).cast::<()>().addr()
 }
 
 /// Device memory begins at multiples of it, as that of `cudaMalloc` does.
@@ -310,6 +371,20 @@ fn check(index: usize, p: &ParamInfo<'_>, arg: &Arg<'_>) -> Result<(), LaunchErr
             false => Err(LaunchError::MulticastReplicas { index, name: name(), lengths }),
         };
     }
+    match &arg.kind {
+        Kind::Shared(_) | Kind::SharedMulticast(_) if p.size != 8 => {
+            return Err(LaunchError::ArgumentNotAddress { index, name: name(), wanted: p.size });
+        }
+        Kind::Shared(shared) => {
+            let (offset, align) = (shared.in_buffer(), p.pointer.unwrap_or(1).max(1));
+            return match offset.is_multiple_of(u64::from(align)) {
+                true => Ok(()),
+                false => Err(LaunchError::ArgumentAlignment { index, name: name(), offset, align }),
+            };
+        }
+        Kind::SharedMulticast(_) => return Ok(()),
+        _ => {}
+    }
     let Some((bytes, offset)) = arg.bytes() else {
         let (given, is_map) = match &arg.kind {
             Kind::Value(bytes) => (bytes.len(), false),
@@ -350,9 +425,12 @@ pub(super) fn place<'s>(
     p: &ParamInfo<'_>,
     arg: &'s mut Arg<'_>,
     tensor: &'s mut Option<Borrowed<'_>>,
-    (segment, addresses): (u64, &Addresses<'_>),
+    (segment, addresses, places): (u64, &Addresses<'_>, &SharedPlaces),
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
     check(index, p, arg)?;
+    if let Kind::Shared(shared) = arg.kind {
+        return place_shared((index, p.name), shared, tensor, (segment, places));
+    }
     let start = arg.bytes().map_or(0, |(bytes, _)| start(bytes));
     let (memory, offset) = match &mut arg.kind {
         Kind::TensorMap(map) => {
@@ -362,7 +440,9 @@ pub(super) fn place<'s>(
             };
         }
         Kind::Value(bytes) => return Ok((bytes.clone(), Segment::EMPTY)),
-        Kind::Multicast(_) => return Err(LaunchError::MulticastOnOneDevice { index, name: p.name.to_owned() }),
+        Kind::Multicast(_) | Kind::Shared(_) | Kind::SharedMulticast(_) => {
+            return Err(LaunchError::MulticastOnOneDevice { index, name: p.name.to_owned() });
+        }
         Kind::Buffer(bytes, offset) => match p.read_only {
             true => (Segment::read_only(bytes), *offset),
             false => (Segment::writable(bytes), *offset),
@@ -370,6 +450,53 @@ pub(super) fn place<'s>(
         Kind::ReadOnly(bytes, offset) => (Segment::read_only(bytes), *offset),
     };
     Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
+}
+
+/// Places shared memory: in the segment that it has already, or in this one.
+fn place_shared<'s>(
+    (index, name): (usize, &str),
+    shared: &dyn SharedMemory,
+    tensor: &'s mut Option<Borrowed<'_>>,
+    (segment, places): (u64, &SharedPlaces),
+) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
+    let start = start_of(shared);
+    let address = |segment| global_address(segment, start).to_le_bytes().to_vec();
+    if let Some(known) = places.get(&key(shared)).filter(|known| **known != segment) {
+        return Ok((address(*known), Segment::EMPTY));
+    }
+    match tensor {
+        Some(Borrowed::Writable(bytes)) => Ok((address(segment), Segment::writable(bytes).from(start))),
+        _ => Err(LaunchError::SharedInUse { index, name: name.to_owned() }),
+    }
+}
+
+/// The offset of shared memory in its segment.
+pub(super) fn start_of(shared: &dyn SharedMemory) -> u64 {
+    shared.in_buffer() % DEVICE_ALIGN
+}
+
+/// The segment of the first replica and the offset there, if the argument is a multicast object over shared memory. All objects of a launch
+/// have `all` replicas, in the same order.
+pub(super) fn multicast_of_shared(
+    index: usize,
+    p: &ParamInfo<'_>,
+    arg: &Arg<'_>,
+    (places, all): (&SharedPlaces, Range<u64>),
+) -> Result<Option<(u64, u64)>, LaunchError> {
+    let Kind::SharedMulticast(replicas) = &arg.kind else { return Ok(None) };
+    check(index, p, arg)?;
+    let name = || p.name.to_owned();
+    let first = all.start;
+    let segments = replicas.iter().filter_map(|replica| places.get(&key(*replica)).copied());
+    if replicas.is_empty() || !segments.eq(all) {
+        return Err(LaunchError::MulticastOfShared { index, name: name() });
+    }
+    let start = start_of(replicas[0]);
+    if replicas.iter().any(|replica| start_of(*replica) != start || replica.len() != replicas[0].len()) {
+        let lengths = replicas.iter().map(|replica| replica.len()).collect();
+        return Err(LaunchError::MulticastReplicas { index, name: name(), lengths });
+    }
+    Ok(Some((first, start)))
 }
 
 /// Checks a multicast object against its parameter. Returns its replicas: none if it is another argument.
@@ -420,6 +547,13 @@ pub enum Passed<'x> {
     Value(&'x [u8]),
     /// A buffer of global memory: the kernel gets the address of the byte at the offset.
     Buffer(GlobalBytes<'x>, u64),
+    /// Memory that several devices share. The kernel gets its address.
+    Shared {
+        /// The address of the first byte in the process.
+        address: usize,
+        /// The number of bytes.
+        bytes: usize,
+    },
     /// A tensor map. The kernel gets its 128 bytes, or if its parameter is a pointer the address of them.
     TensorMap(&'x Fields, GlobalBytes<'x>),
     /// A tensor map whose tensor begins where the buffer of the parameter with this index does.
@@ -473,7 +607,13 @@ pub(super) fn passed<'x>(params: &[ParamInfo<'_>], args: &'x mut [Arg<'_>]) -> R
         let name = || p.name.to_owned();
         Ok(match &mut arg.kind {
             Kind::Value(bytes) => Passed::Value(bytes),
-            Kind::Multicast(_) => return Err(LaunchError::MulticastOnOneDevice { index, name: name() }),
+            Kind::Shared(shared) => match shared.place() {
+                Some((address, bytes)) => Passed::Shared { address, bytes },
+                None => return Err(LaunchError::SharedInUse { index, name: name() }),
+            },
+            Kind::Multicast(_) | Kind::SharedMulticast(_) => {
+                return Err(LaunchError::MulticastOnOneDevice { index, name: name() });
+            }
             Kind::Buffer(bytes, offset) => match p.read_only {
                 true => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
                 false => Passed::Buffer(GlobalBytes::Writable(bytes), *offset),

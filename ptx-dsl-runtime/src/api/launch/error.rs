@@ -187,6 +187,38 @@ pub enum LaunchError {
         "no cluster dimensions, but the kernel says `.explicitcluster`: give the launch some, such as `Launch::cluster(1)`"
     )]
     ExplicitCluster,
+    /// A launch on several devices has another number of lists of arguments.
+    #[error("{given} lists of arguments for {devices} devices")]
+    ListsOfArguments {
+        /// As launched
+        given: usize,
+        /// Devices
+        devices: usize,
+    },
+    /// A launch on several devices asks for something that hosts cannot do together.
+    #[error("hosts that share memory cannot run this together yet: {what}")]
+    SeveralDevices {
+        /// What they cannot run
+        what: &'static str,
+    },
+    /// Memory that another launch uses, or that an argument of another kind uses in this one.
+    #[error("argument {index} for `{name}` is shared memory that is in use")]
+    SharedInUse {
+        /// Its index
+        index: usize,
+        /// The parameter
+        name: String,
+    },
+    /// The replicas of a multicast object of shared memory are not those of the other objects of the launch.
+    #[error(
+        "argument {index} for `{name}` is a multicast object, and another argument is an object with other replicas"
+    )]
+    MulticastOfShared {
+        /// Its index
+        index: usize,
+        /// The parameter
+        name: String,
+    },
     /// More CTAs in a cluster than `.maxclusterrank` allows
     #[error("a cluster of {given} CTAs, but the kernel says `.maxclusterrank {limit}`")]
     Maxclusterrank {

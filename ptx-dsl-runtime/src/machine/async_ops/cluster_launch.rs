@@ -44,7 +44,9 @@ impl Ctx<'_> {
         self.step_does(|_| Object::Queue, Action::Write);
         let choices = self.scheduling.team.choices(CHOICES) as usize;
         let which = self.scheduling.choose(Choice::Pending, choices) as u64;
-        let cancelled = self.scheduling.team.cancel(which).map(|n| {
+        // the queue of several devices is one: a request may be refused
+        let cancelled = if self.geometry.devices > 1 { None } else { self.scheduling.team.cancel(which) };
+        let cancelled = cancelled.map(|n| {
             self.residents.cancelled += 1;
             self.geometry.ctaid(self.geometry.clusterid(n), 0)
         });

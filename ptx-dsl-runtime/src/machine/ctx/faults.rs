@@ -28,7 +28,8 @@ impl Ctx<'_> {
         }
         let cluster = self.residents.clusters.get(self.residents.slot);
         let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
-            ctaid: self.ctaid(),
+            // devices of a launch are further grids in z
+            ctaid: self.cta().id,
             tid: self.tid(lane as usize),
             warp: self.warp,
             lane,

@@ -32,7 +32,8 @@ impl Ctx<'_> {
     /// `%ctaid`
     #[inline(always)]
     pub fn ctaid(&self) -> [u32; 3] {
-        self.cta().id
+        let id = self.cta().id;
+        if self.geometry.devices > 1 { [id[0], id[1], id[2] % self.geometry.grid[2]] } else { id }
     }
 
     /// `%nctaid`
@@ -44,7 +45,8 @@ impl Ctx<'_> {
     /// `%clusterid`
     #[inline(always)]
     pub fn clusterid(&self) -> [u32; 3] {
-        self.residents.here().id
+        let id = self.residents.here().id;
+        if self.geometry.devices > 1 { [id[0], id[1], id[2] % self.geometry.clusters[2]] } else { id }
     }
 
     /// `%nclusterid`

@@ -64,7 +64,8 @@ impl Ctx<'_> {
         let index = usize::try_from(segment.checked_sub(FIRST_BUFFER)?).ok()?;
         let element = self.geometry.elements.get(index).copied().flatten()?;
         let len = self.memory.global.len(segment as usize);
-        let name = self.geometry.info.params.get(index)?.name.to_owned();
+        let params = self.geometry.info.params;
+        let name = params.get(index % params.len().max(1))?.name.to_owned();
         Some(Object::Buffer { name, offset: offset - start as i64, start, len, element })
     }
 

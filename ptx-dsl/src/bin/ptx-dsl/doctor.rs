@@ -8,10 +8,27 @@ use std::process::Command;
 pub fn run() -> u8 {
     let mut text = format!("ptx-dsl {}: checks PTX ISA up to 9.4\n", env!("CARGO_PKG_VERSION"));
     text += "host: runs kernels without any of the following\n";
+    text += &features();
     text += &driver();
     text += &ptxas(std::env::var_os("PTXAS").filter(|path| !path.is_empty()));
     crate::write_out(&text);
     0
+}
+
+/// The features that the command line is built with, and how to get those that are missing.
+fn features() -> String {
+    let all = [("cli", true), ("cuda", true), ("debug", cfg!(feature = "debug")), ("lsp", cfg!(feature = "lsp"))];
+    let those = |built: bool| {
+        all.iter().filter(|(_, is_built)| *is_built == built).map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    };
+    match those(false) {
+        missing if missing.is_empty() => format!("features: {}\n", those(true)),
+        missing => format!(
+            "features: {}; without {missing}: `cargo install --path ptx-dsl --features cli,{}`\n",
+            those(true),
+            missing.replace(", ", ",")
+        ),
+    }
 }
 
 /// The driver and its devices.

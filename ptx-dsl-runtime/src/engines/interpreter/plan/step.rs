@@ -85,6 +85,7 @@ impl PlanStep {
             (PlanStep::LoadOnce { address }, Run::Memory { access, .. }, [Some(result)])
                 if address.is_constant()
                     && access.is_of_constants()
+                    && r.x.geometry.devices == 1
                     && r.scalar(*result).kind() == RegisterKind::Uniform =>
             {
                 let how = How::Copy(Value::constant(r.scalar(*result)));
