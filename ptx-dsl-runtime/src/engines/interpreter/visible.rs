@@ -4,7 +4,7 @@
 use super::code::interned;
 use crate::numerics::qual::{Q, q};
 use crate::observe::monitor::Order;
-use ptx_dsl_isa::image::{Action, Callee, End, Image, Instr, Region, RegionId};
+use ptx_dsl_isa::image::{Action, Callee, End, Image, Instr, NO_SITE, Region, RegionId};
 use ptx_dsl_isa::isa::effect::{Barrier, Fence, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -70,7 +70,7 @@ pub(super) fn split(image: &Image) -> (Image, Vec<Begin>) {
                 let name = rest.name.clone();
                 begins.push(rest.body.first().map_or(Begin::Hidden, begin));
                 let end = std::mem::replace(&mut rest.end, End::Goto { to: next });
-                let (branch, last) = (std::mem::take(&mut rest.branch), rest.last.take());
+                let (branch, last) = (std::mem::replace(&mut rest.branch, NO_SITE), rest.last.take());
                 let new = Region { name, results: None, body: Vec::new(), end, branch, last };
                 regions.push(std::mem::replace(&mut rest, new));
             }
@@ -126,6 +126,24 @@ mod tests {
     use super::*;
     use ptx_dsl_isa::image::{Guard, Qualifiers};
     use ptx_dsl_isa::qualifier::q;
+
+    #[test]
+    fn only_the_last_part_of_a_region_has_its_branch() {
+        let store = |site| Instr {
+            action: Action::Opcode { opcode: op::st, qualifiers: 0, carry_out: false },
+            site,
+            lines: Default::default(),
+            guard: None,
+            sources: Vec::new(),
+            results: Vec::new(),
+        };
+        let body = vec![store(3), store(4), store(5)];
+        let region = Region { name: "r".into(), results: None, body, end: End::Exit {}, branch: 7, last: None };
+        let qualifiers = vec![Qualifiers { written: vec![q::release, q::gpu, q::global], types: Vec::new() }];
+        let (image, _) = split(&Image { qualifiers, regions: vec![region], ..Image::default() });
+        let branches: Vec<u32> = image.regions.iter().map(|region| region.branch).collect();
+        assert_eq!(branches, [NO_SITE, NO_SITE, 7]);
+    }
 
     #[test]
     fn regions_have_visible_operations_only_where_they_begin() {
