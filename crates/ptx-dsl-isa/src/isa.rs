@@ -14,6 +14,7 @@
 
 pub(crate) use crate::qualifier::{Qualifier, q};
 pub(crate) use crate::ty::Ty;
+pub use class::InstrClass;
 pub use effect::{Barrier, Carry, Control, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Step, Tensor};
 pub use entry::{Check, Gate, Host, Instr, Multiple, Rule, gate, instr};
 pub(crate) use memory::{AddressSpace, Reach, Size, mbarrier as object, reads, writes};
@@ -29,6 +30,7 @@ pub mod async_store;
 pub mod atom;
 pub mod bar;
 pub mod bulk;
+pub mod class;
 pub mod clusterlaunchcontrol;
 pub mod compare;
 pub mod compress;

@@ -1,3 +1,4 @@
 //! What an instruction means where several crates must agree: each meaning has one type and one function that decides it from the table.
 
 pub mod order;
+pub mod work;

@@ -27,18 +27,18 @@ const ISSPACEP: &str = "isspacep.space p, a;
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
+    instr("isspacep").class(InstrClass::Conversion).section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
         .syntax(ISSPACEP)
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U64))])
         .gates(GATES)
         .host(Host::Warp).pure(),
     // An address of 32 bits, which no page shows and ptxas takes.
-    instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
+    instr("isspacep").class(InstrClass::Conversion).section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
         .syntax(ISSPACEP)
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U32))])
         .gates(GATES)
         .host(Host::Warp).pure(),
-    instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
+    instr("cvta").class(InstrClass::Conversion).section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "cvta.space.size p, a;
              .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }
@@ -49,7 +49,7 @@ pub const LIST: &[Instr] = &[
         .rules(&[Rule::Custom(full_width)])
         .host(Host::Warp).translates(),
     // A variable's address is converted to generic only: here `a` is a register.
-    instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
+    instr("cvta").class(InstrClass::Conversion).section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
         .first(&["to"])
         .syntax(
             "cvta.to.space.size p, a;
@@ -60,7 +60,7 @@ pub const LIST: &[Instr] = &[
         .gates(GATES)
         .rules(&[Rule::Custom(full_width)])
         .host(Host::Warp).translates(),
-    instr("mapa").section("9.7.9.23").since(ptx(7, 8)).requires(sm(90))
+    instr("mapa").class(InstrClass::Conversion).section("9.7.9.23").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "mapa{.space}.type d, a, b;
              .space = { .shared::cluster }
@@ -68,7 +68,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", T), src("a", T), src("b", ty(Ty::U32))])
         .host(Host::Warp).translates(),
-    instr("getctarank").section("9.7.9.24").since(ptx(7, 8)).requires(sm(90))
+    instr("getctarank").class(InstrClass::Conversion).section("9.7.9.24").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "getctarank{.space}.type d, a;
              .space = { .shared::cluster }

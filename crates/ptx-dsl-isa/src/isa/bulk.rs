@@ -135,7 +135,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::noftz), has(q::f32)]).since(ptx(9, 4)),
         ])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
-    instr("cp.async.bulk.prefetch").section("9.7.9.25.4.3").since(ptx(8, 0)).requires(sm(90))
+    instr("cp.async.bulk.prefetch").class(InstrClass::Memory).section("9.7.9.25.4.3").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [srcMem], size{, cache_policy};
              cp.async.bulk.prefetch.L2.global.L2::evict_last [srcMem], size;",
@@ -143,7 +143,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[addr("srcMem", HINT).align(16), SIZE, POLICY])
         .gates(&[gate(&[has(q::L2_evict_last)]).since(ptx(9, 4)).requires(RUBIN)])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),
-    instr("applypriority.async.bulk").section("9.7.9.25.4").since(ptx(9, 4)).requires(RUBIN)
+    instr("applypriority.async.bulk").class(InstrClass::Memory).section("9.7.9.25.4").since(ptx(9, 4)).requires(RUBIN)
         .syntax("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;")
         .operands(&[addr("a", HINT).align(16), SIZE])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),

@@ -19,7 +19,7 @@ const RESPONSE: OperandSpec = src("try_cancel_response", ty(Ty::B128)).reg();
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("clusterlaunchcontrol.try_cancel").section("9.7.13.17").since(ptx(8, 6)).requires(sm(100))
+    instr("clusterlaunchcontrol.try_cancel").class(InstrClass::Synchronisation).section("9.7.13.17").since(ptx(8, 6)).requires(sm(100))
         .first(&["async"])
         .syntax(
             "clusterlaunchcontrol.try_cancel.async{.space}.completion_mechanism{.multicast::cluster::all}.b128 [addr], [mbar];
@@ -30,7 +30,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::multicast_cluster_all)]).requires(MULTICAST)])
         .host(Host::Warp).asynchronous(MemoryOp::Store, Proxy::Async),
     // The fourth value of `.v4` is unspecified; the manual writes `_`, the assembler takes a register too.
-    instr("clusterlaunchcontrol.query_cancel").section("9.7.13.18").since(ptx(8, 6)).requires(sm(100))
+    instr("clusterlaunchcontrol.query_cancel").class(InstrClass::Synchronisation).section("9.7.13.18").since(ptx(8, 6)).requires(sm(100))
         .syntax(
             "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 pred, try_cancel_response;
              clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xdim, ydim, zdim, rest}, try_cancel_response;

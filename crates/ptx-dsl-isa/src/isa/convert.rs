@@ -104,6 +104,7 @@ fn holds(to: Ty, from: Ty) -> bool {
 /// The family.
 pub const LIST: &[Instr] = &[
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .syntax(
             "cvt{.irnd}{.ftz}{.sat}.dtype.atype d, a;
@@ -119,6 +120,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     // ptxas takes these with registers of 8 bits alone; nvcc's header of `.bf16` writes them.
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 8))
         .requires(sm(90))
@@ -126,6 +128,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", slot(".byte")), src("a", ty(Ty::Bf16))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 8))
         .requires(sm(90))
@@ -134,6 +137,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     // Halves and pairs of halves from `.f32`.
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .requires(sm(53))
         .syntax(
@@ -145,6 +149,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[SATFINITE, RELU, BF16])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 0))
         .requires(sm(80))
@@ -157,6 +162,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[SATFINITE])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 0))
         .requires(sm(80))
@@ -169,6 +175,7 @@ pub const LIST: &[Instr] = &[
         .gates(TF32)
         .host(Host::Lane),
     instr("cvt.pack")
+        .class(InstrClass::Conversion)
         .section("9.7.9.22")
         .since(ptx(6, 5))
         .requires(sm(72))
@@ -181,6 +188,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane)
         .merges(),
     instr("cvt.pack")
+        .class(InstrClass::Conversion)
         .section("9.7.9.22")
         .since(ptx(6, 5))
         .requires(sm(72))

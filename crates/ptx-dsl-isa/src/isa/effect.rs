@@ -1,6 +1,8 @@
 //! Effects of an instruction besides computing: on control flow, memory, other threads, asynchronous operations. Every entry of the
 //! table has these attributes; checks, analyses and code generation read them instead of listing opcodes.
 
+use super::class::InstrClass;
+
 /// The effects and properties of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub struct Effects {
@@ -42,6 +44,11 @@ pub struct Effects {
     pub stack: bool,
     /// Its operands may have selectors and signs. Engines get them as a number, the last operand.
     pub selectors: bool,
+    /// Its class in a mix of instructions, where its other effects do not decide it ([`Instr::class_in_mix`](super::entry::Instr::class_in_mix)).
+    pub class: Option<InstrClass>,
+    /// Its floating-point operations on each element: 1 for an addition, 2 for `fma`, 0 for what Nsight Compute does not count, such as a
+    /// minimum.
+    pub flops: u8,
 }
 
 impl Effects {
@@ -66,6 +73,8 @@ impl Effects {
         heap: false,
         stack: false,
         selectors: false,
+        class: None,
+        flops: 0,
     };
 
     /// What the executing thread itself does to memory, through the generic proxy.

@@ -1,5 +1,6 @@
 //! An entry of the table: one section of the manual about one opcode, with its forms, gates, rules and effects.
 
+use super::class::InstrClass;
 use super::effect::{
     Barrier, Carry, Control, Effects, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Step, Tensor,
 };
@@ -262,6 +263,16 @@ impl Instr {
     /// Its operands may have selectors and signs.
     pub const fn selectors(mut self) -> Self {
         self.effects.selectors = true;
+        self
+    }
+    /// Its class in a mix of instructions.
+    pub const fn class(mut self, class: InstrClass) -> Self {
+        self.effects.class = Some(class);
+        self
+    }
+    /// Its floating-point operations on each element.
+    pub const fn flops(mut self, flops: u8) -> Self {
+        self.effects.flops = flops;
         self
     }
     /// It takes many times as long as an addition.

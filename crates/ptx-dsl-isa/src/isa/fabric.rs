@@ -40,12 +40,12 @@ const ONE_GPU: Host = Host::NotYet("the host is one GPU without a fabric");
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+    instr("fabric.try_get").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .first(&["async"])
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
         .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, POLICY]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
-    instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+    instr("fabric.try_put").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .first(&["async"])
         .syntax(
@@ -54,7 +54,7 @@ pub const LIST: &[Instr] = &[
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};",
         )
         .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
-    instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+    instr("fabric.try_red").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .first(&["async"])
         .syntax(
@@ -71,7 +71,7 @@ pub const LIST: &[Instr] = &[
              .typeAdd = { .u32, .u64, .f16, .bf16, .f32, .f64 }",
         )
         .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, POLICY]).asynchronous(MemoryOp::Reduction, Proxy::Fabric),
-    instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+    instr("fabric.try_pullred").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .first(&["async"])
         .syntax(
@@ -90,20 +90,20 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
         .gates(&[gate(&[any(&[q::acc_f16, q::acc_f32, q::e4m3, q::e5m2])]).requires(REDUCED)]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
-    instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+    instr("fabric.submit").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .syntax("fabric.submit{.op_restrict::fetching};"),
-    instr("fabric.submit").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
+    instr("fabric.submit").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
         .host(ONE_GPU)
         .syntax("fabric.submit.commit_group;"),
-    instr("fabric.wait").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+    instr("fabric.wait").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .syntax("fabric.wait.sync_restrict::reads;"),
-    instr("fabric.wait").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
+    instr("fabric.wait").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
         .host(ONE_GPU)
         .syntax("fabric.wait.sync_restrict::read N;")
         .operands(&[src("N", ty(Ty::U64)).imm()]),
-    instr("fabric.try_atom").section("9.7.9.25").since(ptx(9, 4)).requires(sm(100))
+    instr("fabric.try_atom").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 4)).requires(sm(100))
         .host(ONE_GPU)
         .first(&["async"])
         .syntax(
@@ -120,7 +120,7 @@ pub const LIST: &[Instr] = &[
              .typeAdd3 = { .u32, .u64, .f16x2, .bf16x2, .f32, .f64 }",
         )
         .operands(&[DST_LE, DST_OFF, addr("smem_dst", writes(Size::Type)), addr("smem_src", reads(Size::Unknown)), addr("mbar", object()).align(8), POLICY]).asynchronous(MemoryOp::Atomic, Proxy::Fabric),
-    instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+    instr("fabric.try_get.async.tensor").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .host(ONE_GPU)
         .syntax(
             "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};
@@ -130,7 +130,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(TENSOR)
         .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
-    instr("fabric.try_put.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+    instr("fabric.try_put.async.tensor").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .host(ONE_GPU)
         .syntax(
             "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
@@ -143,7 +143,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(TENSOR)
         .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
-    instr("fabric.try_red.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+    instr("fabric.try_red.async.tensor").class(InstrClass::Memory).section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .host(ONE_GPU)
         .syntax(
             "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};

@@ -55,6 +55,7 @@ pub const LIST: &[Instr] = &[
         .operands(DAB)
         .host(Host::Lane),
     instr("add")
+        .flops(1)
         .section("9.7.3.3")
         .syntax(
             "add{.rnd}{.ftz}{.sat}.f32 d, a, b;
@@ -66,6 +67,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[DOUBLE, UP_DOWN, PACKED])
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.3.4")
         .syntax(
             "sub{.rnd}{.ftz}{.sat}.f32 d, a, b;
@@ -77,6 +79,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[DOUBLE, UP_DOWN, PACKED])
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.3.5")
         .syntax(
             "mul{.rnd}{.ftz}{.sat}.f32 d, a, b;
@@ -88,6 +91,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[DOUBLE, UP_DOWN, PACKED])
         .host(Host::Lane),
     instr("fma")
+        .flops(2)
         .section("9.7.3.6")
         .since(ptx(1, 4))
         .syntax(
@@ -101,12 +105,14 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     // Without a rounding: before PTX 3.2, or on sm_1x.
     instr("mad")
+        .flops(2)
         .section("9.7.3.7")
         .until(ptx(3, 2), sm(20))
         .syntax("mad{.ftz}{.sat}.f32 d, a, b, c;")
         .operands(DABC)
         .host(Host::Lane),
     instr("mad")
+        .flops(2)
         .section("9.7.3.7")
         .syntax(
             "mad.rnd{.ftz}{.sat}.f32 d, a, b, c;

@@ -14,6 +14,7 @@ const XORSIGN: &[Gate] = &[gate(&[has(q::xorsign)]).since(ptx(7, 2)).requires(sm
 /// The family.
 pub const LIST: &[Instr] = &[
     instr("add")
+        .flops(1)
         .section("9.7.4.1")
         .since(ptx(4, 2))
         .requires(sm(53))
@@ -27,6 +28,7 @@ pub const LIST: &[Instr] = &[
         .gates(BF16_90)
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.4.2")
         .since(ptx(4, 2))
         .requires(sm(53))
@@ -40,6 +42,7 @@ pub const LIST: &[Instr] = &[
         .gates(BF16_90)
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.4.3")
         .since(ptx(4, 2))
         .requires(sm(53))
@@ -53,6 +56,7 @@ pub const LIST: &[Instr] = &[
         .gates(BF16_90)
         .host(Host::Lane),
     instr("fma")
+        .flops(2)
         .section("9.7.4.4")
         .since(ptx(4, 2))
         .requires(sm(53))

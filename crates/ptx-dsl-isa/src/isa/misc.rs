@@ -39,44 +39,44 @@ fn alignment(i: &written::Written) -> Option<Violation> {
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("griddepcontrol").section("9.7.13.13").since(ptx(7, 8)).requires(sm(90))
+    instr("griddepcontrol").class(InstrClass::Synchronisation).section("9.7.13.13").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "griddepcontrol.action;
              .action = { .launch_dependents, .wait }",
         )
         .host(Host::Warp),
-    instr("stacksave").section("9.7.17.1").since(ptx(7, 3)).requires(sm(52))
+    instr("stacksave").class(InstrClass::Other).section("9.7.17.1").since(ptx(7, 3)).requires(sm(52))
         .syntax("stacksave.type d;
              .type = { .u32, .u64 }")
         .operands(&[dst("d", T)])
         .host(Host::Warp).stack(),
-    instr("stackrestore").section("9.7.17.2").since(ptx(7, 3)).requires(sm(52))
+    instr("stackrestore").class(InstrClass::Other).section("9.7.17.2").since(ptx(7, 3)).requires(sm(52))
         .syntax("stackrestore.type a;
              .type = { .u32, .u64 }")
         .operands(&[src("a", T).reg()])
         .host(Host::Warp).stack(),
-    instr("alloca").section("9.7.17.3").since(ptx(7, 3)).requires(sm(52))
+    instr("alloca").class(InstrClass::Other).section("9.7.17.3").since(ptx(7, 3)).requires(sm(52))
         .syntax("alloca.type ptr, size{, immAlign};
              .type = { .u32, .u64 }")
         .operands(&[dst("ptr", T), src("size", T), src("immAlign", ty(Ty::U32)).imm()])
         .rules(&[Rule::Custom(alignment)])
         .host(Host::Warp).stack(),
-    instr("brkpt").section("9.7.19.1").requires(sm(11)).syntax("brkpt;").host(Host::Warp),
+    instr("brkpt").class(InstrClass::Other).section("9.7.19.1").requires(sm(11)).syntax("brkpt;").host(Host::Warp),
     // The manual says 6.3, ptxas 6.2.
-    instr("nanosleep").section("9.7.19.2").since(ptx(6, 2)).requires(sm(70))
+    instr("nanosleep").class(InstrClass::Other).section("9.7.19.2").since(ptx(6, 2)).requires(sm(70))
         .syntax("nanosleep.u32 t;")
         .operands(&[src("t", ty(Ty::U32))])
         .host(Host::Block),
-    instr("pmevent").section("9.7.19.3").since(ptx(1, 4))
+    instr("pmevent").class(InstrClass::Other).section("9.7.19.3").since(ptx(1, 4))
         .syntax("pmevent a;")
         .operands(&[src("a", ty(Ty::U32)).imm().range(0, 15)])
         .host(Host::Warp),
-    instr("pmevent").section("9.7.19.3").since(ptx(3, 0)).requires(sm(20))
+    instr("pmevent").class(InstrClass::Other).section("9.7.19.3").since(ptx(3, 0)).requires(sm(20))
         .syntax("pmevent.mask a;")
         .operands(&[src("a", ty(Ty::U32)).imm().range(0, 0xffff)])
         .host(Host::Warp),
     instr("trap").section("9.7.19.4").syntax("trap;").host(Host::Warp).control(Control::Trap),
-    instr("setmaxnreg").section("9.7.19.5").since(ptx(8, 0)).requires(SETMAXNREG)
+    instr("setmaxnreg").class(InstrClass::Other).section("9.7.19.5").since(ptx(8, 0)).requires(SETMAXNREG)
         .first(&["inc", "dec"])
         .syntax(
             "setmaxnreg.action.sync.aligned.u32 imm-reg-count;

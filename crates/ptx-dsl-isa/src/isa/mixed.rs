@@ -16,6 +16,7 @@ const FP8_ONLY: Targets = Targets::Only(&[("sm_100a", Ptx(9, 4)), ("sm_103a", Pt
 /// The family.
 pub const LIST: &[Instr] = &[
     instr("add")
+        .flops(1)
         .section("9.7.5.1")
         .since(ptx(8, 6))
         .requires(sm(100))
@@ -27,6 +28,7 @@ pub const LIST: &[Instr] = &[
         .operands(NARROW)
         .host(Host::Lane),
     instr("add")
+        .flops(1)
         .section("9.7.5.1")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -38,6 +40,7 @@ pub const LIST: &[Instr] = &[
         .operands(NARROW_X2)
         .host(Host::Lane),
     instr("add")
+        .flops(1)
         .section("9.7.5.1")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -45,6 +48,7 @@ pub const LIST: &[Instr] = &[
         .operands(TO_F16X2)
         .host(Host::Lane),
     instr("add")
+        .flops(1)
         .section("9.7.5.1")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -52,6 +56,7 @@ pub const LIST: &[Instr] = &[
         .operands(TO_BF16X2)
         .host(Host::Lane),
     instr("add")
+        .flops(1)
         .section("9.7.5.1")
         .since(ptx(9, 4))
         .requires(FP8_ONLY)
@@ -63,6 +68,7 @@ pub const LIST: &[Instr] = &[
         .operands(FP8)
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.5.2")
         .since(ptx(8, 6))
         .requires(sm(100))
@@ -74,6 +80,7 @@ pub const LIST: &[Instr] = &[
         .operands(NARROW)
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.5.2")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -85,6 +92,7 @@ pub const LIST: &[Instr] = &[
         .operands(NARROW_X2)
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.5.2")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -92,6 +100,7 @@ pub const LIST: &[Instr] = &[
         .operands(TO_F16X2)
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.5.2")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -99,6 +108,7 @@ pub const LIST: &[Instr] = &[
         .operands(TO_BF16X2)
         .host(Host::Lane),
     instr("sub")
+        .flops(1)
         .section("9.7.5.2")
         .since(ptx(9, 4))
         .requires(FP8_ONLY)
@@ -110,6 +120,7 @@ pub const LIST: &[Instr] = &[
         .operands(FP8)
         .host(Host::Lane),
     instr("fma")
+        .flops(2)
         .section("9.7.5.3")
         .since(ptx(8, 6))
         .requires(sm(100))
@@ -121,6 +132,7 @@ pub const LIST: &[Instr] = &[
         .operands(NARROW_FMA)
         .host(Host::Lane),
     instr("fma")
+        .flops(2)
         .section("9.7.5.3")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -132,6 +144,7 @@ pub const LIST: &[Instr] = &[
         .operands(NARROW_X2)
         .host(Host::Lane),
     instr("fma")
+        .flops(2)
         .section("9.7.5.3")
         .since(ptx(9, 4))
         .requires(FP8_ONLY)
@@ -144,6 +157,7 @@ pub const LIST: &[Instr] = &[
         .operands(FP8)
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -151,6 +165,7 @@ pub const LIST: &[Instr] = &[
         .operands(TO_F16X2)
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -158,6 +173,7 @@ pub const LIST: &[Instr] = &[
         .operands(TO_BF16X2)
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -165,6 +181,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Bf16x2)), src("c", ty(Ty::F16x2))])
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -172,6 +189,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::F16x2)), src("c", ty(Ty::Bf16x2))])
         .host(Host::Lane),
     instr("mul")
+        .flops(1)
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FP8_ONLY)

@@ -10,6 +10,7 @@ const PARTS: OpTy = OpTy::Parts(".type");
 /// The family.
 pub const LIST: &[Instr] = &[
     instr("mov")
+        .class(InstrClass::Other)
         .section("9.7.9.3")
         .syntax(
             "mov.type d, a;
@@ -19,6 +20,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
         .host(Host::Control),
     instr("mov")
+        .class(InstrClass::Other)
         .section("9.7.9.4")
         .syntax(
             "mov.type d, a;
@@ -29,6 +31,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Control),
     // Only an example shows it: `mov.v4.f32 {a,b,c,d}, V;`. The widths are those that ptxas takes.
     instr("mov")
+        .class(InstrClass::Other)
         .section("6.4.3")
         .syntax(
             "mov.v2.type  d, a;

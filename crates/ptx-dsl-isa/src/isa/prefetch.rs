@@ -31,7 +31,7 @@ fn sizes(i: &written::Written) -> Option<Violation> {
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("prefetch").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
+    instr("prefetch").class(InstrClass::Memory).section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "prefetch{.space}.level [a];
              prefetch{.global}.level::eviction_priority [a];
@@ -43,34 +43,34 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[any(&[q::L2_evict_last, q::L2_evict_normal])]).since(ptx(7, 4)).requires(sm(80))])
         .host(Host::Warp),
     // Here ptxas takes an address of 32 bits too.
-    instr("prefetch").section("9.7.9.15").since(ptx(8, 0)).requires(sm(90))
+    instr("prefetch").class(InstrClass::Memory).section("9.7.9.15").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "prefetch{.tensormap_space}.tensormap [a];
              .tensormap_space = { .const, .param }",
         )
         .operands(&[addr("a", HINT).align(1)])
         .host(Host::Warp),
-    instr("prefetch").section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))
+    instr("prefetch").class(InstrClass::Memory).section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))
         .syntax("prefetch{.global}.L1::32B.valid_addr [a];")
         .operands(&[HINTED])
         .host(Host::Warp),
-    instr("prefetchu").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
+    instr("prefetchu").class(InstrClass::Memory).section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax("prefetchu.L1 [a];")
         .operands(&[HINTED])
         .host(Host::Warp),
-    instr("applypriority").section("9.7.9.16").since(ptx(7, 4)).requires(sm(80))
+    instr("applypriority").class(InstrClass::Memory).section("9.7.9.16").since(ptx(7, 4)).requires(sm(80))
         .syntax(
             "applypriority{.global}.level::eviction_priority [a], size;
              .level::eviction_priority = { .L2::evict_normal }",
         )
         .operands(&[addr("a", HINT).align(128).full_width(), SIZE_128])
         .host(Host::Warp),
-    instr("discard").section("9.7.9.17").since(ptx(7, 4)).requires(sm(80))
+    instr("discard").class(InstrClass::Memory).section("9.7.9.17").since(ptx(7, 4)).requires(sm(80))
         .syntax("discard{.global}.level [a], size;
              .level = { .L2 }")
         .operands(&[addr("a", writes(Size::Operand("size"))).align(128).full_width(), SIZE_128])
         .host(Host::Warp).memory(MemoryOp::Store),
-    instr("createpolicy").section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
+    instr("createpolicy").class(InstrClass::Memory).section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
         .first(&["range", "fractional", "cvt"])
         .syntax(
             "createpolicy.range{.global}.level::primary_priority{.level::secondary_priority}.b64 cache_policy, [a], primary_size, total_size;
@@ -89,7 +89,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(&[Rule::Custom(fraction), Rule::Custom(sizes)])
         .host(Host::Warp),
-    instr("createpolicy").section("9.7.9.18").since(ptx(9, 4)).requires(sm(100))
+    instr("createpolicy").class(InstrClass::Memory).section("9.7.9.18").since(ptx(9, 4)).requires(sm(100))
         .first(&["range"])
         .syntax(
             "createpolicy.range.fabric.level::primary_priority{.level::secondary_priority}.b64 cache_policy, [aLe, aOff], primary_size, total_size;

@@ -19,7 +19,7 @@ const NO_SURFACES: Host = Host::NotYet("the host has no surfaces, and a launch c
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("suld.b").section("9.7.11.1").since(ptx(1, 5))
+    instr("suld.b").class(InstrClass::Memory).section("9.7.11.1").since(ptx(1, 5))
         .host(NO_SURFACES)
         .syntax(
             "suld.b.geom{.cop}{.vec}.dtype.mode d, [a, b];
@@ -36,7 +36,7 @@ pub const LIST: &[Instr] = &[
             gate(&[any(&[q::ca, q::cg, q::cs, q::cv])]).since(ptx(2, 0)).requires(sm(20)),
         ])
         .rules(&[Rule::Custom(width)]),
-    instr("sust.b").section("9.7.11.2").since(ptx(1, 5))
+    instr("sust.b").class(InstrClass::Memory).section("9.7.11.2").since(ptx(1, 5))
         .host(NO_SURFACES)
         .syntax(
             "sust.b.geom{.cop}{.vec}.ctype.mode [a, b], c;
@@ -53,7 +53,7 @@ pub const LIST: &[Instr] = &[
             gate(&[any(&[q::wb, q::cg, q::cs, q::wt])]).requires(sm(20)),
         ])
         .rules(&[Rule::Custom(width)]),
-    instr("sust.p").section("9.7.11.2").since(ptx(1, 5)).requires(sm(20))
+    instr("sust.p").class(InstrClass::Memory).section("9.7.11.2").since(ptx(1, 5)).requires(sm(20))
         .host(NO_SURFACES)
         .syntax(
             "sust.p.geom{.cop}{.vec}.b32.mode [a, b], c;
@@ -64,7 +64,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[A, B, src("c", OpTy::Vec(".b32", 0))])
         .gates(&[LATER_1D]),
-    instr("sured.b").section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
+    instr("sured.b").class(InstrClass::Memory).section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
         .host(NO_SURFACES)
         .syntax(
             "sured.b.add.geom.addtype.mode [a, b], c;
@@ -82,7 +82,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::_3d)]).since(ptx(3, 0)),
             gate(&[any(&[q::min, q::max]), any(&[q::u64, q::s64])]).since(ptx(8, 1)).requires(sm(50)),
         ]),
-    instr("sured.p").section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
+    instr("sured.p").class(InstrClass::Memory).section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
         .host(NO_SURFACES)
         .syntax(
             "sured.p.op.geom.b32.mode [a, b], c;
@@ -97,7 +97,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::_3d)]).since(ptx(3, 0)),
             gate(&[has(q::b64)]).since(ptx(8, 1)).requires(sm(50)),
         ]),
-    instr("suq").section("9.7.11.4").since(ptx(1, 5))
+    instr("suq").class(InstrClass::Memory).section("9.7.11.4").since(ptx(1, 5))
         .host(NO_SURFACES)
         .syntax(
             "suq.query.b32 d, [a];

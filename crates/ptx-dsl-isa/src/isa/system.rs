@@ -9,8 +9,12 @@ const U64: OpTy = ty(Ty::B64);
 
 /// The functions.
 pub const LIST: &[Instr] = &[
-    instr("vprintf").operands(&[dst("result", U32), src("format", U64), src("arguments", U64)]).host(Host::Warp),
+    instr("vprintf")
+        .class(InstrClass::Other)
+        .operands(&[dst("result", U32), src("format", U64), src("arguments", U64)])
+        .host(Host::Warp),
     instr("__assertfail")
+        .class(InstrClass::Other)
         .operands(&[
             src("message", U64),
             src("file", U64),

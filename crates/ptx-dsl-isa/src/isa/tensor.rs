@@ -267,7 +267,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::im2col_no_offs_w)]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
         .defaults(&[(".load_mode", q::tile), (".sem", q::relaxed), (".scope", q::gpu)])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
-    instr("cp.async.bulk.prefetch.tensor").section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
+    instr("cp.async.bulk.prefetch.tensor").class(InstrClass::Memory).section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint} [tensorMap, tensorCoords]{, cache_policy};
              cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode{.L2::cache_hint} [tensorMap, tensorCoords], im2colInfo{, cache_policy};
@@ -294,7 +294,7 @@ pub const LIST: &[Instr] = &[
         ])
         .defaults(&[(".tile_mode", q::tile)])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),
-    instr("applypriority.async.bulk.tensor").section("9.7.9.25.5").since(ptx(9, 4)).requires(RUBIN)
+    instr("applypriority.async.bulk.tensor").class(InstrClass::Memory).section("9.7.9.25.5").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile_mode}.L2::evict_normal [tensorMap, tensorCoords];
              applypriority.async.bulk.tensor.dim{.global}.bulk_group.im2col_mode.L2::evict_normal [tensorMap, tensorCoords], im2colInfo;
@@ -309,7 +309,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS])
         .defaults(&[(".tile_mode", q::tile)])
         .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES, Rule::Custom(origin)]).host(Host::Warp).group(Group::Bulk(Step::Hint)),
-    instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
+    instr("tensormap.replace").class(InstrClass::Memory).section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
         .syntax(
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [addr], value64;
              tensormap.replace.tile.rank{.ss}.b1024.b32 [addr], new_val;
@@ -330,7 +330,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::swizzle_atomicity)]).requires(ATOMICITY)])
         .rules(&[Rule::Custom(field)]).host(Host::Warp),
     // The constants that not all of these targets have.
-    instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 7)).requires(ATOMICITY)
+    instr("tensormap.replace").class(InstrClass::Memory).section("9.7.9.26").since(ptx(8, 7)).requires(ATOMICITY)
         .syntax(
             "tensormap.replace.tile.elemtype{.ss}.b1024.b32 [addr], 13;
              tensormap.replace.tile.elemtype{.ss}.b1024.b32 [addr], 14;
@@ -338,13 +338,13 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared::cta }",
         )
         .operands(&[addr("addr", writes(Size::Bytes(128))).align(128)]).host(Host::Warp),
-    instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 8)).requires(SWIZZLE_96)
+    instr("tensormap.replace").class(InstrClass::Memory).section("9.7.9.26").since(ptx(8, 8)).requires(SWIZZLE_96)
         .syntax(
             "tensormap.replace.tile.swizzle_mode{.ss}.b1024.b32 [addr], 4;
              .ss = { .global, .shared::cta }",
         )
         .operands(&[addr("addr", writes(Size::Bytes(128))).align(128)]).host(Host::Warp),
-    instr("tensormap.cp_fenceproxy").section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
+    instr("tensormap.cp_fenceproxy").class(InstrClass::Memory).section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
         .syntax(
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size;
              .scope = { .cta, .cluster, .gpu, .sys }",

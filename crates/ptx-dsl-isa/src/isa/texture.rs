@@ -71,7 +71,7 @@ const NO_TEXTURES: Host = Host::NotYet("the host has no textures, and a launch c
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("tex").section("9.7.10.3")
+    instr("tex").class(InstrClass::Memory).section("9.7.10.3")
         .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.geom.v4.dtype.ctype d[|p], [a, {b,} c]{, f};
@@ -86,7 +86,7 @@ pub const LIST: &[Instr] = &[
             SAMPLES, HALF, OFFSET, DEPTH,
         ])
         .rules(TEX_RULES),
-    instr("tex.base").section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
+    instr("tex.base").class(InstrClass::Memory).section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
         .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.base.geom.v4.dtype.ctype d[|p], [a, {b,} c]{, f};
@@ -97,7 +97,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[D, P, A, B, C, E, F])
         .gates(&[SAMPLES, HALF, OFFSET, DEPTH])
         .rules(TEX_RULES),
-    instr("tex.level").section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
+    instr("tex.level").class(InstrClass::Memory).section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
         .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.level.geom.v4.dtype.ctype d[|p], [a, {b,} c], lod{, f};
@@ -108,7 +108,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[D, P, A, B, C, src("lod", slot(".ctype")), E, F])
         .gates(&[HALF, OFFSET, DEPTH])
         .rules(MIPMAP_RULES),
-    instr("tex.grad").section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
+    instr("tex.grad").class(InstrClass::Memory).section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
         .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.grad.geom.v4.dtype.ctype d[|p], [a, {b,} c], dPdx, dPdy{, f};
@@ -119,7 +119,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[D, P, A, B, C, src("dPdx", OpTy::PerAxis(Ty::F32)), src("dPdy", OpTy::PerAxis(Ty::F32)), E, F])
         .gates(&[HALF, OFFSET, DEPTH, newer(&[any(CUBES)], ptx(4, 3), 20)])
         .rules(MIPMAP_RULES),
-    instr("tld4").section("9.7.10.4").since(ptx(2, 2)).requires(sm(20))
+    instr("tld4").class(InstrClass::Memory).section("9.7.10.4").since(ptx(2, 2)).requires(sm(20))
         .host(NO_TEXTURES)
         .syntax(
             "tld4.comp.geom.v4.dtype.f32 d[|p], [a, {b,} c]{, f};
@@ -134,7 +134,7 @@ pub const LIST: &[Instr] = &[
             OFFSET, DEPTH,
         ])
         .rules(&[OFFSET_CUBE, CUBE_TYPE]),
-    instr("txq").section("9.7.10.5").since(ptx(1, 5))
+    instr("txq").class(InstrClass::Memory).section("9.7.10.5").since(ptx(1, 5))
         .host(NO_TEXTURES)
         .syntax(
             "txq.tquery.b32 d, [a];
@@ -150,12 +150,12 @@ pub const LIST: &[Instr] = &[
             newer(&[has(q::num_mipmap_levels)], ptx(4, 1), 20),
             newer(&[has(q::num_samples)], ptx(4, 1), 30),
         ]),
-    instr("txq.level").section("9.7.10.5").since(ptx(4, 3)).requires(sm(30))
+    instr("txq.level").class(InstrClass::Memory).section("9.7.10.5").since(ptx(4, 3)).requires(sm(30))
         .host(NO_TEXTURES)
         .syntax("txq.level.tlquery.b32 d, [a], lod;
              .tlquery = { .width, .height, .depth }")
         .operands(&[dst("d", ty(Ty::B32)), A, src("lod", ty(Ty::S32))]),
-    instr("istypep").section("9.7.10.6").since(ptx(4, 0)).requires(sm(30))
+    instr("istypep").class(InstrClass::Memory).section("9.7.10.6").since(ptx(4, 0)).requires(sm(30))
         .host(NO_TEXTURES)
         .syntax("istypep.type p, a;
              .type = { .texref, .samplerref, .surfref }")

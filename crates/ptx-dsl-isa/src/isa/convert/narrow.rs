@@ -48,6 +48,7 @@ const SCALED_N2: &[Rule] = &[
 /// The rest of the family.
 pub const LIST: &[Instr] = &[
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -59,6 +60,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", slot(".dtype")).wider(), src("a", F32)])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -70,6 +72,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32)])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 7))
         .requires(STOCHASTIC)
@@ -81,6 +84,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     // Pairs of 8-bit floats.
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 8))
         .requires(PAIRS_OF_8)
@@ -94,6 +98,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N1)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 8))
         .requires(PAIRS_OF_8)
@@ -108,6 +113,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N1)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(7, 8))
         .requires(PAIRS_OF_8)
@@ -118,6 +124,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f8x2type"))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 2))
         .requires(LOW)
@@ -129,6 +136,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N2)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 7))
         .requires(STOCHASTIC)
@@ -147,6 +155,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     // Pairs of 4-bit and 6-bit floats.
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -159,6 +168,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N1)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -172,6 +182,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N1)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -179,6 +190,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::E2m1x2))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 2))
         .requires(LOW)
@@ -187,6 +199,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N2)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -200,6 +213,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N1)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -214,6 +228,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N1)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -224,6 +239,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f6x2type"))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 2))
         .requires(LOW)
@@ -236,6 +252,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     // Pairs of scale factors.
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -246,6 +263,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::Ue8m0x2)), src("a", F32), src("b", F32)])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -256,6 +274,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::Ue8m0x2)), src("a", ty(Ty::Bf16x2))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
@@ -263,6 +282,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Ue8m0x2))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 1))
         .requires(FIXED_POINT)
@@ -275,6 +295,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N2)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 1))
         .requires(FIXED_POINT)
@@ -287,6 +308,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N2)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 1))
         .requires(FIXED_POINT)
@@ -295,6 +317,7 @@ pub const LIST: &[Instr] = &[
         .rules(SCALED_N2)
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -307,6 +330,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -320,6 +344,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
@@ -327,6 +352,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::Ue5m3x2))])
         .host(Host::Lane),
     instr("cvt")
+        .class(InstrClass::Conversion)
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
