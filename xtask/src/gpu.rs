@@ -7,7 +7,7 @@ use ptx_dsl_oracles::tools::{cargo, root, run_shown};
 use ptx_dsl_oracles::{gpu_results, random_kernels};
 
 use crate::arguments::{flag, number, number_of, path};
-use crate::{Task, gpu_bench};
+use crate::{Task, gpu_bench, gpu_profile};
 
 /// The examples that take `--gpu`.
 const EXAMPLES: [&str; 4] = ["ampere_attention", "cluster_launch_control", "hopper_gemm", "saxpy"];
@@ -23,13 +23,17 @@ pub fn task() -> Task {
             number("size", "The number of statements of a random kernel").default_value("40"),
             flag("dev", "Builds the programs without optimisation of the kernels"),
         ])
-        .subcommand(gpu_bench::command());
+        .subcommand(gpu_bench::command())
+        .subcommand(gpu_profile::command());
     Task { command, run }
 }
 
 fn run(matches: &ArgMatches) -> Result<(), String> {
     if let Some(("bench", matches)) = matches.subcommand() {
         return gpu_bench::run(matches);
+    }
+    if let Some(("profile", matches)) = matches.subcommand() {
+        return gpu_profile::run(matches);
     }
     let number = |name| number_of(matches, name).unwrap_or_default();
     let out = matches.get_one::<PathBuf>("out").cloned().unwrap_or_else(|| root().join("target").join("gpu"));

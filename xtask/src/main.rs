@@ -8,6 +8,7 @@ mod corpus;
 mod docs;
 mod gpu;
 mod gpu_bench;
+mod gpu_profile;
 mod oracles;
 mod package;
 mod sanitize;

@@ -21,14 +21,20 @@ def allocate(size):
     return address
 
 
-def main(launches, seconds):
-    end = time.time() + seconds
+def load(path):
+    """The module of a file, on the first GPU."""
     device, context, module = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
     call("cuInit", 0)
     call("cuDeviceGet", ctypes.byref(device), 0)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
     call("cuCtxSetCurrent", context)
-    call("cuModuleLoad", ctypes.byref(module), b"kernels.cubin")
+    call("cuModuleLoad", ctypes.byref(module), path.encode())
+    return module
+
+
+def main(launches, seconds):
+    end = time.time() + seconds
+    module = load("kernels.cubin")
     offsets, buffer, out = allocate(128), allocate(1 << 16), allocate(1 << 16)
     functions, done = {}, 0
     for name, lanes, mask in launches:
@@ -46,4 +52,5 @@ def main(launches, seconds):
     print(done, "of", len(launches), "launches", file=sys.stderr)
 
 
-main(json.load(open(sys.argv[1])), float(sys.argv[2]))
+if __name__ == "__main__":
+    main(json.load(open(sys.argv[1])), float(sys.argv[2]))

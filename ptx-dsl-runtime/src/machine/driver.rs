@@ -158,7 +158,7 @@ pub(super) fn wake(x: &mut Ctx<'_>, slot: usize) {
     if !x.residents.clusters[slot].dirty {
         return;
     }
-    let (mut woken, events) = (Vec::new(), x.monitor.wants().events);
+    let (mut woken, events) = (Vec::new(), x.monitor.wants().events || x.monitor.needs().waits);
     x.residents.clusters[slot].wake(|c| {
         if events {
             woken.push(*c);

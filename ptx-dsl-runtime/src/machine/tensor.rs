@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::machine::undefined::{Operands, UndefinedWords};
 use crate::memory::tmem::{COLUMNS, LANES, Tmem};
-use crate::observe::probe::layout::SharedMatrix;
+use crate::observe::probe::layout::{SharedMatrix, TensorProduct};
 pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
 
 /// A CTA as an operation sees it.
@@ -84,6 +84,11 @@ pub trait TensorJob: std::fmt::Debug {
     /// The matrices in shared memory that it reads with descriptors, for the checked host. Each CTA has them at the same offsets.
     fn matrices(&self) -> Vec<SharedMatrix> {
         Vec::new()
+    }
+
+    /// The product of matrices that the operation computes, for profiles.
+    fn product(&self) -> Option<TensorProduct> {
+        None
     }
 
     /// The words of Tensor Memory that get undefined values because operands are undefined, for the checked host.

@@ -15,8 +15,8 @@ pub(crate) use user::UserMonitor;
 use crate::fault::{FaultKind, ThreadId};
 use crate::kernel::variables::Variables;
 use crate::memory::address::Place;
-use crate::observe::monitor::{Access, Monitor, Order, Who};
-use layout::{SharedBox, SharedMatrix};
+use crate::observe::monitor::{Access, Monitor, Order, Wait, Who};
+use layout::{SharedBox, SharedMatrix, TensorProduct};
 use ptx_dsl_isa::image::Image;
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,6 +82,10 @@ pub(crate) struct Needs {
     /// Whether the probe is asked before each statement of each warp ([`Probe::stops`]). It then wants warps
     /// [apart](crate::observe::monitor::Wants::apart).
     pub statements: bool,
+    /// Whether the probe sees which warps wait, and for how long, and which clusters are cancelled.
+    pub waits: bool,
+    /// Whether the probe sees loads from constant memory.
+    pub constants: bool,
 }
 
 /// An observer of a launch, as the machine sees it.
@@ -99,6 +103,14 @@ pub(crate) trait Probe: Monitor {
     /// The guard of an instruction does not hold in this many threads, for a probe that needs regions. Instructions are numbered in the
     /// order of the image.
     fn predicated_off(&mut self, _instruction: u32, _threads: u64) {}
+    /// Neighbouring warps, from `who.warp` on, start to wait at a statement, for a probe that needs waits.
+    fn waits(&mut self, _turn: u64, _: Who, _warps: u32, _: &Wait) {}
+    /// Warps that waited go on: the same as in [`Probe::waits`], without the statement.
+    fn resumes(&mut self, _turn: u64, _: Who, _warps: u32) {}
+    /// A thread has asked for a pending cluster, and has got one or not, for a probe that needs waits.
+    fn cancels(&mut self, _: Who, _cancelled: bool) {}
+    /// A lane starts a product of matrices whose shape is in a descriptor.
+    fn multiplies(&mut self, _: TensorProduct, _: Who) {}
     /// What is asked before each statement, for a probe that needs statements.
     fn stops(&mut self) -> Option<&mut dyn stopped::Stops> {
         None

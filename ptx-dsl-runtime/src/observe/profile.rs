@@ -14,29 +14,47 @@
 //! # assert!(profile.find("st.shared").is_none());
 //! ```
 
+mod card;
+mod copies;
 mod counters;
 mod difference;
 mod executions;
+mod html;
 mod json;
 mod listing;
 mod metrics;
+mod mix;
 mod model;
 mod requests;
 mod result;
+mod roofline;
+mod summary;
+mod touched;
+mod waits;
 
+pub use card::{Card, Peaks};
 pub use counters::Counters;
+pub use mix::{Product, RegisterChange, Waiting};
+pub use ptx_dsl_isa::isa::class::InstrClass;
+pub use ptx_dsl_isa::meaning::work::Number;
 pub use result::{Memory, Profile, Statement};
+pub use roofline::{Bound, Limit, Occupancy, Roofline};
 
 use crate::fault::{At, FaultKind};
 use crate::kernel::KernelInfo;
 use crate::memory::address::Place;
-use crate::observe::monitor::{Access, Agent, By, Monitor, Offsets, Wants, Who};
+use crate::observe::monitor::{Access, Agent, By, Monitor, Offsets, Order, Proxy, Sync, Wait, Wants, Who};
+use crate::observe::probe::layout::{DescriptorOf, SharedMatrix, TensorProduct};
 use crate::observe::probe::{Needs, Pieces, Probe};
+use copies::Copies;
 use executions::Executions;
 use ptx_dsl_isa::image::Image;
 use requests::{Kind, Pending, Request, kinds};
-use result::Shape;
+use result::{Counted, Shape};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use touched::Touched;
+use waits::Waits;
 
 /// Counts a [`Profile`] of a launch.
 #[derive(Debug, Default)]
@@ -53,7 +71,16 @@ pub struct Profiler {
     counters: Vec<Counters>,
     /// The request whose lanes the machine reports one by one.
     pending: Option<Pending>,
+    copies: Copies,
+    last_copy_is_multicast: bool,
+    touched: Touched,
+    waits: Waits,
+    /// Products whose shape a descriptor has given, by site.
+    products: BTreeMap<(u32, Described), u64>,
 }
+
+/// A product of matrices with its shape and type, and whether it is sparse.
+type Described = ([u32; 3], &'static str, bool);
 
 impl Profiler {
     /// A profiler whose profile goes there when the launch ends.
@@ -76,7 +103,12 @@ impl Profiler {
 
     /// Counts requests that differ only by a distance that changes nothing.
     fn count(&mut self, request: &Request<'_>, times: u64) {
-        let kind = self.kinds.get(request.site as usize).copied().unwrap_or_default();
+        let kind = self.kind(request.site);
+        request.touch(&mut self.touched, kind.is_atomic());
+        self.add(request, kind, times);
+    }
+
+    fn add(&mut self, request: &Request<'_>, kind: Kind, times: u64) {
         if let Some(counters) = self.counters.get_mut(request.site as usize) {
             request.count(kind, times, counters);
         }
@@ -84,6 +116,25 @@ impl Profiler {
 
     /// Counts what an asynchronous operation reads or writes.
     fn asynchronous(&mut self, a: &Access) {
+        // a tensor map is no data
+        if a.proxy == Proxy::Tensormap {
+            return;
+        }
+        if let Place::Global { segment, offset } = a.place {
+            self.touched.access(segment, offset, a.bytes.into(), a.write);
+        }
+        match a.by {
+            By::Agent(Agent::Copy(number)) => {
+                let is_multicast = self.last_copy_is_multicast;
+                let ended = self.copies.access(number, a, is_multicast);
+                self.last_copy_is_multicast = self.kind(a.who.site) == Kind::Multicast;
+                self.ended(ended);
+                return;
+            }
+            // counted by their descriptors
+            By::Agent(Agent::Warpgroup(_) | Agent::Tensor(_)) => return,
+            _ => {}
+        }
         let Some(counters) = self.counters.get_mut(a.who.site as usize) else { return };
         let to = match (a.place, a.write) {
             (Place::Global { .. }, false) => &mut counters.async_global_read_bytes,
@@ -93,6 +144,15 @@ impl Profiler {
             _ => return,
         };
         *to += u64::from(a.bytes);
+    }
+
+    /// Adds what a copy did that has ended.
+    fn ended(&mut self, copy: Option<(u32, Counters)>) {
+        if let Some((site, counters)) = copy
+            && let Some(to) = self.counters.get_mut(site as usize)
+        {
+            *to += counters;
+        }
     }
 
     /// The kind of a statement.
@@ -115,6 +175,11 @@ impl Monitor for Profiler {
     fn cluster(&mut self, _: u32, ctas: &[[u32; 3]], threads: u32) {
         self.flush();
         self.shape.cluster(ctas, threads);
+    }
+
+    fn sync(&mut self, what: Sync, _: Order, who: Who) -> Result<(), FaultKind> {
+        self.waits.sync(what, who);
+        Ok(())
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
@@ -153,7 +218,7 @@ impl Monitor for Profiler {
 
 impl Probe for Profiler {
     fn needs(&self) -> Needs {
-        Needs { variables: false, barriers: true, regions: true, ..Needs::default() }
+        Needs { barriers: true, regions: true, waits: true, constants: true, ..Needs::default() }
     }
 
     fn code(&mut self, image: &Arc<Image>) {
@@ -172,7 +237,8 @@ impl Probe for Profiler {
     }
 
     fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
-        requests::each_warp(a, pieces, |request, times| self.count(request, times));
+        requests::touch_warps(a, pieces, &mut self.touched);
+        requests::each_warp(a, pieces, |request, times| self.add(request, self.kind(request.site), times));
         true
     }
 
@@ -183,6 +249,44 @@ impl Probe for Profiler {
             self.warps(&Access { place, who: Who { site: *site, ..a.who }, ..*a }, pieces);
         }
         true
+    }
+
+    fn waits(&mut self, turn: u64, who: Who, warps: u32, wait: &Wait) {
+        self.waits.waits(turn, who, warps, wait);
+    }
+
+    fn resumes(&mut self, turn: u64, who: Who, warps: u32) {
+        if let Some((site, waited)) = self.waits.resumes(turn, who, warps)
+            && let Some(counters) = self.counters.get_mut(site as usize)
+        {
+            counters.waits += waited.times;
+            counters.wait_turns += waited.turns;
+        }
+    }
+
+    fn cancels(&mut self, who: Who, cancelled: bool) {
+        if let Some(counters) = self.counters.get_mut(who.site as usize) {
+            counters.cancel_requests += 1;
+            counters.cancelled_clusters += u64::from(cancelled);
+        }
+    }
+
+    fn multiplies(&mut self, product: TensorProduct, who: Who) {
+        let TensorProduct { shape, element, sparse } = product;
+        let shape = shape.map(|n| n as u32);
+        *self.products.entry((who.site, (shape, element, sparse))).or_default() += 1;
+        if let Some(counters) = self.counters.get_mut(who.site as usize) {
+            counters.tensor_operations += 2 * shape.iter().map(|n| u64::from(*n)).product::<u64>();
+        }
+    }
+
+    fn reads_matrix(&mut self, matrix: &SharedMatrix, _: u32, who: Who) -> Result<(), FaultKind> {
+        // each warp of a warpgroup tells of the same B
+        let again = matrix.of == DescriptorOf::Wgmma && matrix.operand == "B" && !who.warp.is_multiple_of(4);
+        if !again && let Some(counters) = self.counters.get_mut(who.site as usize) {
+            counters.matrix_shared_bytes += 16 * matrix.lines.len() as u64 * matrix.pieces.len() as u64;
+        }
+        Ok(())
     }
 
     fn writes_rows(&mut self, matrix: u32, rows: &[u32], who: Who) {
@@ -215,7 +319,17 @@ impl Drop for Profiler {
     fn drop(&mut self) {
         self.flush();
         let Some(image) = self.image.take() else { return };
-        let profile = Profile::new(&self.shape, &self.sites, &image, &self.executions, &self.counters);
+        let ended = self.copies.end(self.last_copy_is_multicast);
+        self.ended(ended);
+        let counted = Counted {
+            sites: &self.sites,
+            executions: &self.executions,
+            counters: &self.counters,
+            waits: &self.waits,
+            products: &self.products,
+            touched: self.touched.bytes(),
+        };
+        let profile = Profile::new(&self.shape, &image, &counted);
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = profile;
     }
 }

@@ -58,3 +58,67 @@ fn a_baseline_fails_when_fewer_ctas_fit() {
     let (status, _, _) = text(&["resources", "run/conflicts.ptx", "--save", &file.path(), "--baseline", &file.path()]);
     assert_eq!(status, 0);
 }
+
+#[test]
+fn resources_of_a_rust_file_are_those_of_its_kernels() {
+    let rust = b"ptx! { <sm_90, ptx 8.3> .visible .entry one() .reqntid 64 { ret; } }\n\
+                 ptx! { <sm_80, ptx 7.8> .visible .entry two() .reqntid 96 { ret; } }\nfn main() {}\n";
+    let file = Temporary::with("kernels.rs", rust);
+    let (status, out, err) = text(&["resources", &file.path()]);
+    assert_eq!(status, 0, "{err}");
+    assert!(out.contains("`one`, 64 threads") && out.contains("`two`, 96 threads"), "{out}{err}");
+    let file = Temporary::with("wrong.rs", b"ptx! { <sm_90, ptx 8.3> .visible .entry k() { mov.u32 %a, 1; ret; } }\n");
+    let (status, _, err) = text(&["resources", &file.path()]);
+    assert!(status == 2 && err.contains("has errors"), "{status} {err}");
+}
+
+#[test]
+fn two_profiles_are_compared_by_line() {
+    let conflicts =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/run/conflicts.ptx")).unwrap();
+    let of = |name: &str, text_of: &str| {
+        let (source, json) =
+            (Temporary::with(&format!("{name}.ptx"), text_of.as_bytes()), Temporary::new(&format!("{name}.json")));
+        let option = format!("--profile={}", json.path());
+        let (status, _, err) = text(&["profile", &source.path(), &option, "--arg", "x=u32[256]"]);
+        assert_eq!(status, 0, "{err}");
+        json
+    };
+    // one word more in each row of 8
+    let (before, now) = (of("before", &conflicts), of("now", &conflicts.replace("%t, 32, %a", "%t, 36, %a")));
+    let (status, out, err) = text(&["profile", "--diff", &before.path(), &now.path()]);
+    assert_eq!(status, 1, "{err}");
+    // 4 warps, 10 turns: of 8 wavefronts 7 are conflicts
+    let line = out.lines().find(|line| line.contains("st.shared")).unwrap_or_else(|| panic!("{out}"));
+    assert!(line.starts_with("line 19: shared_wavefronts 320 to 40, bank_conflicts 280 to 0"), "{line}");
+    assert!(!out.contains("sectors"), "{out}");
+    let (status, out, _) = text(&["profile", "--diff", &now.path(), &now.path()]);
+    assert_eq!((status, &*out), (0, "all: nothing changed\n"));
+    let (status, _, err) = text(&["profile", "--diff", "run/conflicts.ptx", &now.path()]);
+    assert!(status == 2 && err.contains("is not a profile"), "{err}");
+}
+
+#[test]
+fn a_page_and_a_roofline_are_made_on_demand() {
+    let page = Temporary::new("profile.html");
+    let path = page.path();
+    let (status, out, err) = text(&[&["profile"], &KERNEL[..], &["--html", &path, "--card", "h200"]].concat());
+    assert_eq!(status, 0, "{err}");
+    // the listing has all cards, and then the one that was asked for in full
+    assert!(out.matches("H200 ").count() == 2 && out.contains("for traffic to DRAM: "), "{out}");
+    assert!(out.contains("% of the SMs' places are used: 2 CTAs in 1 waves"), "{out}");
+    let html = String::from_utf8_lossy(&page.bytes()).into_owned();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("tile store") && html.contains("srcdoc"), "{html}");
+    let (status, _, err) = text(&[&["profile"], &KERNEL[..], &["--card", "h300"]].concat());
+    assert!(status != 0 && err.contains("`h300` is no card"), "{err}");
+}
+
+#[test]
+fn the_help_says_what_each_number_is() {
+    let (_, out, _) = text(&["profile", "--help"]);
+    for word in
+        ["executed", "lanes", "sectors", "wavefr.", "mix", "flops", "DRAM", "waits", "least time", "--html", "--diff"]
+    {
+        assert!(out.contains(word), "{word}");
+    }
+}

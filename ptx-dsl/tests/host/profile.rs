@@ -1,5 +1,9 @@
 //! The profiler: its counters against those of Nsight Compute on an H200, and against what kernels do by hand.
 
+mod compute;
+mod page;
+mod sums;
+
 use crate::one;
 use ptx_dsl::load::Module;
 use ptx_dsl::prelude::*;
@@ -8,6 +12,15 @@ use std::collections::BTreeMap;
 
 const MEASURED: &str = include_str!("../../../tests/hardware/profile/measured.txt");
 const KERNELS: &str = include_str!("../../../tests/hardware/profile/kernels.ptx");
+
+/// The results of a file: those that are kept, or those in the folder that `PTX_DSL_PROFILE_RESULTS` names, where `cargo xtask gpu profile`
+/// has new ones. True if they are kept.
+fn results(file: &str, kept: &'static str) -> (String, bool) {
+    match std::env::var_os("PTX_DSL_PROFILE_RESULTS") {
+        Some(folder) => (std::fs::read_to_string(std::path::Path::new(&folder).join(file)).unwrap(), false),
+        None => (kept.to_owned(), true),
+    }
+}
 
 /// A launch of one warp, and two counters of it.
 struct Measured<'t> {
@@ -59,9 +72,10 @@ fn counters(profile: &Profile, kernel: &str) -> Counters {
 #[test]
 fn memory_is_counted_as_nsight_compute_does() {
     let module = Module::parse(KERNELS).unwrap();
-    let (mut wrong, mut count) = (BTreeMap::<&str, Vec<String>>::new(), 0);
+    let (mut wrong, mut count, mut more) = (BTreeMap::<&str, Vec<String>>::new(), 0, 0);
     let host = Host::profile();
-    for line in MEASURED.lines().filter(|line| !line.starts_with("//")) {
+    let (text, kept) = results("measured.txt", MEASURED);
+    for line in text.lines().filter(|line| !line.starts_with("//")) {
         let launch = measured(line);
         let (mut buffer, mut out) = (vec![0u32; 1 << 14], vec![0u32; 128]);
         let mask = launch.mask.to_le_bytes();
@@ -78,18 +92,26 @@ fn memory_is_counted_as_nsight_compute_does() {
             _ => [c.global_requests, c.global_sectors],
         };
         count += 1;
-        let is_so = match (launch.more, launch.counters) {
+        // new results do not say in which launches there are more
+        let may_be_more = launch.more || !kept && launch.kernel.starts_with("global");
+        let is_equal = launch.counters.iter().zip(found).all(|(counter, found)| counter.is_none_or(|n| n == found));
+        more += u32::from(!is_equal && may_be_more);
+        let is_so = match (may_be_more && !is_equal, launch.counters) {
             (true, [requests, sectors]) => {
                 requests == Some(found[0]) && [1, 2].map(|n| Some(found[1] + n)).contains(&sectors)
             }
-            (false, counters) => counters.iter().zip(found).all(|(counter, found)| counter.is_none_or(|n| n == found)),
+            (false, _) => is_equal,
         };
         if !is_so {
             wrong.entry(launch.kernel).or_default().push(format!("{line}: {found:?}"));
         }
     }
-    assert_eq!((count, MEASURED.matches(" more\n").count()), (878, 4));
     assert!(wrong.is_empty(), "{wrong:#?}");
+    if kept {
+        assert_eq!((count, more, MEASURED.matches(" more\n").count()), (878, 4, 4));
+    } else {
+        println!("{count} launches, in {more} of them more sectors than by the rule");
+    }
 }
 
 /// The profile of a kernel of [`one`] on one array.

@@ -4,38 +4,14 @@
 use super::{pipeline, traced};
 use ptx_dsl::prelude::*;
 use ptx_dsl::trace::{Kind, Timeline};
+use ptx_dsl_test_support::browser::{self, chromium};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
-
-/// A Chromium, if there is one. Prints a line if not. `.ci/run` installs it.
-fn chromium() -> Option<&'static str> {
-    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
-    let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs);
-    if found.is_none() {
-        eprintln!("skipped: there is no Chromium (`apt-get install chromium`)");
-    }
-    found
-}
 
 /// Loads the page of a timeline, with `browser.js` after it, and returns what that has written.
 fn opened(browser: &str, name: &str, t: &Timeline) -> Value {
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
-    let probe = format!("<script>{}</script></body>", include_str!("browser.js"));
-    std::fs::write(&page, t.to_html().replace("</body>", &probe)).unwrap();
-    let profile = page.with_extension("profile");
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
-        .args(["--disable-component-update", "--disable-sync", "--window-size=1200,600", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .unwrap();
-    let _ = std::fs::remove_dir_all(profile);
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let said = dom.split_once("<pre id=\"said\">").and_then(|(_, rest)| rest.split_once("</pre>"));
-    let said = said.unwrap_or_else(|| panic!("{dom}\n{}", String::from_utf8_lossy(&output.stderr))).0;
-    let said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let said = browser::opened(browser, &page, &t.to_html(), include_str!("browser.js"));
     serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"))
 }
 

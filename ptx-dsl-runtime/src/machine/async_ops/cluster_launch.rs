@@ -50,7 +50,13 @@ impl Ctx<'_> {
             self.residents.cancelled += 1;
             self.geometry.ctaid(self.geometry.clusterid(n), 0)
         });
-        self.report(Event::Cancels { who: self.who(1 << lane), first: cancelled });
+        let who = self.who(1 << lane);
+        if self.monitor.needs().waits
+            && let Some(monitor) = self.monitor.get()
+        {
+            monitor.cancels(who, cancelled.is_some());
+        }
+        self.report(Event::Cancels { who, first: cancelled });
         let words = encode(cancelled);
         for rank in ranks {
             self.report_sync(Sync::Mbarrier { rank, offset: mbarrier, counts: true }, 1 << lane)?;

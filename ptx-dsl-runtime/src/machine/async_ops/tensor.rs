@@ -197,6 +197,10 @@ impl Ctx<'_> {
                 }
             }
         }
+        let who = self.who(1 << lane);
+        if let (Some(product), Some(monitor)) = (job.product(), self.monitor.get()) {
+            monitor.multiplies(product, who);
+        }
         for matrix in job.matrices() {
             for rank in if pair { own & !1..(own & !1) + 2 } else { own..own + 1 } {
                 self.report_matrix(&matrix, rank, lane)?;

@@ -108,9 +108,7 @@ impl Ctx<'_> {
                 Ok(window) => (offset.into(), 0, window.len()),
                 Err(_) => return false,
             },
-            Place::Const { offset } if self.monitor.needs().variables => {
-                (offset, 0, self.geometry.info.const_image.len())
-            }
+            Place::Const { offset } if self.sees_constants() => (offset, 0, self.geometry.info.const_image.len()),
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
         };
@@ -135,6 +133,12 @@ impl Ctx<'_> {
         self.report_warp(place, first, bytes, write, lanes, offsets)
     }
 
+    /// Whether the monitor sees loads from constant memory.
+    fn sees_constants(&self) -> bool {
+        let needs = self.monitor.needs();
+        needs.variables || needs.constants
+    }
+
     fn report_warp(
         &mut self,
         place: Place,
@@ -146,7 +150,7 @@ impl Ctx<'_> {
     ) -> bool {
         match place {
             Place::Global { segment, .. } if self.is_unseen(segment, write) => return true,
-            Place::Const { .. } if self.monitor.needs().variables => {}
+            Place::Const { .. } if self.sees_constants() => {}
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
             _ => {}

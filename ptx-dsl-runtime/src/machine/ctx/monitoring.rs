@@ -204,6 +204,11 @@ impl Ctx<'_> {
     /// A cohort of the current cluster starts to wait.
     #[inline(always)]
     pub(crate) fn report_waits(&mut self, p: &Parked) {
+        if self.monitor.needs().waits
+            && let Some(monitor) = self.monitor.get()
+        {
+            monitor.waits(self.scheduling.turns, p.c.who(self.residents.slot, p.site), p.c.warps(), &p.wait);
+        }
         if self.monitor.wants().events {
             let reason = self.residents.here().waits_for(p, &self.geometry);
             let (who, warps) = (p.c.who(self.residents.slot, p.site), p.c.warps());
@@ -214,6 +219,11 @@ impl Ctx<'_> {
     /// Tells the monitor that a cohort goes on.
     #[inline(always)]
     pub(crate) fn report_resumes(&mut self, slot: usize, c: &Cohort, timed_out: bool) {
+        if self.monitor.needs().waits
+            && let Some(monitor) = self.monitor.get()
+        {
+            monitor.resumes(self.scheduling.turns, c.who(slot, NO_SITE), c.warps());
+        }
         self.report(Event::Resumes { who: c.who(slot, NO_SITE), warps: c.warps(), timed_out });
     }
 

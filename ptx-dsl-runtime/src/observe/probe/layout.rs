@@ -169,3 +169,14 @@ impl SharedMatrix {
         format!("{what} {line}")
     }
 }
+
+/// A product of matrices whose shape a descriptor has given at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TensorProduct {
+    /// Rows, columns and depth, those of both CTAs of a pair together. The depth counts the zeros that a sparse A leaves out.
+    pub shape: [usize; 3],
+    /// The type of the elements of A.
+    pub element: &'static str,
+    /// Whether A is sparse.
+    pub sparse: bool,
+}

@@ -1,7 +1,9 @@
 //! A profile as text for the terminal.
 
+use super::card::Card;
 use super::counters::Counters;
 use super::result::{Profile, Statement};
+use super::summary;
 use std::fmt::Write;
 
 /// Lines that are marked as the worst.
@@ -10,19 +12,19 @@ const WORST: usize = 3;
 const BAR: usize = 10;
 
 /// What is lost on a line: sectors and wavefronts that a better layout would not need.
-fn lost(c: &Counters) -> u64 {
+pub(super) fn lost(c: &Counters) -> u64 {
     let sectors = c.global_sectors.saturating_sub(c.global_ideal_sectors);
     sectors + c.bank_conflicts
 }
 
 /// A line of the source with the statements on it.
-struct Row<'p> {
-    line: u32,
-    text: &'p str,
-    counters: Counters,
+pub(super) struct Row<'p> {
+    pub line: u32,
+    pub text: &'p str,
+    pub counters: Counters,
 }
 
-fn rows(profile: &Profile) -> Vec<Row<'_>> {
+pub(super) fn rows(profile: &Profile) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut statements: Vec<&Statement> = profile.statements.iter().collect();
     statements.sort_by_key(|s| (s.source_line, s.line));
@@ -40,12 +42,18 @@ fn rows(profile: &Profile) -> Vec<Row<'_>> {
     rows
 }
 
-/// The listing.
-pub(super) fn write(profile: &Profile) -> String {
-    let rows = rows(profile);
+/// The numbers of the rows that lose the most.
+pub(super) fn worst(rows: &[Row<'_>]) -> Vec<usize> {
     let mut worst: Vec<usize> = (0..rows.len()).filter(|i| lost(&rows[*i].counters) != 0).collect();
     worst.sort_by_key(|i| std::cmp::Reverse(lost(&rows[*i].counters)));
     worst.truncate(WORST);
+    worst
+}
+
+/// The listing.
+pub(super) fn write(profile: &Profile) -> String {
+    let rows = rows(profile);
+    let worst = worst(&rows);
     let most = rows.iter().map(|row| row.counters.executed).max().unwrap_or(0).max(1);
     let mut out = format!(
         "`{}` in {}: {} CTAs of {} threads\n\n{:>6} {:>10} {:10} {:>5} {:>9} {:>9} {:>9} {:>9}\n",
@@ -80,13 +88,25 @@ pub(super) fn write(profile: &Profile) -> String {
         );
     }
     out.push('\n');
-    summary(&mut out, &profile.total());
+    summary::write(&mut out, profile);
     for (n, i) in worst.iter().enumerate() {
         let row = &rows[*i];
         let _ = writeln!(out, "{}> line {}: {}", n + 1, row.line, reason(&row.counters));
     }
+    rooflines(&mut out, profile);
     out.push_str(LEGEND);
     out
+}
+
+/// The least time on each card.
+fn rooflines(out: &mut String, profile: &Profile) {
+    for (i, card) in Card::ALL.into_iter().enumerate() {
+        let line = profile.roofline(card).line();
+        if i == 0 && !line.is_empty() {
+            out.push_str("\nleast time on a card, from published peaks; a launch may take many times as long\n");
+        }
+        out.push_str(&line);
+    }
 }
 
 /// What the columns mean.
@@ -94,7 +114,8 @@ const LEGEND: &str = "\n\
     executed   instructions, by warp; the bar compares lines\n\
     lanes      lanes of 32 that take effect, on average: fewer where warps diverge, or a guard does not hold\n\
     sectors    32-byte sectors that global memory moves; ideal: the fewest that could hold the bytes asked for\n\
-    wavefr.    passes over the 32 banks of shared memory; conflicts: those that are needed because lanes meet in a bank\n";
+    wavefr.    passes over the 32 banks of shared memory; conflicts: those that are needed because lanes meet in a bank\n\
+    mix        parts of all instructions by class, as in Nsight Compute; turns: regions that warps run, in the host's order\n";
 
 fn shown(n: u64) -> String {
     if n == 0 { String::new() } else { n.to_string() }
@@ -107,58 +128,8 @@ fn lanes(c: &Counters) -> String {
     }
 }
 
-fn summary(out: &mut String, c: &Counters) {
-    let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "{name:22} {text}");
-    };
-    line(
-        "instructions",
-        format!("{} by warps, {} by threads, {} predicated off", c.executed, c.threads, c.predicated_off),
-    );
-    if c.global_requests != 0 {
-        let per = c.global_sectors as f64 / c.global_requests as f64;
-        line(
-            "global memory",
-            format!(
-                "{} requests, {} sectors ({per:.1} each, {} ideal), {} bytes asked, {} moved",
-                c.global_requests,
-                c.global_sectors,
-                c.global_ideal_sectors,
-                c.global_bytes,
-                32 * c.global_sectors
-            ),
-        );
-    }
-    if c.local_requests != 0 {
-        line("local memory", format!("{} requests, {} sectors", c.local_requests, c.local_sectors));
-    }
-    if c.shared_requests != 0 {
-        line(
-            "shared memory",
-            format!(
-                "{} requests, {} wavefronts, {} bank conflicts, {} bytes asked",
-                c.shared_requests, c.shared_wavefronts, c.bank_conflicts, c.shared_bytes
-            ),
-        );
-    }
-    if c.remote_bytes != 0 {
-        line("shared memory of peers", format!("{} bytes", c.remote_bytes));
-    }
-    let copied = [
-        ("read from global", c.async_global_read_bytes),
-        ("written to global", c.async_global_written_bytes),
-        ("read from shared", c.async_shared_read_bytes),
-        ("written to shared", c.async_shared_written_bytes),
-    ];
-    let copied: Vec<String> =
-        copied.iter().filter(|(_, n)| *n != 0).map(|(name, n)| format!("{n} bytes {name}")).collect();
-    if !copied.is_empty() {
-        line("asynchronous copies", copied.join(", "));
-    }
-}
-
 /// Why a line is among the worst.
-fn reason(c: &Counters) -> String {
+pub(super) fn reason(c: &Counters) -> String {
     let mut parts = Vec::new();
     if c.bank_conflicts != 0 {
         let times = c.shared_wavefronts as f64 / c.shared_ideal_wavefronts.max(1) as f64;

@@ -29,7 +29,7 @@ impl Served {
 }
 
 /// Active lanes, lowest first.
-fn active(lanes: u32) -> impl Iterator<Item = usize> {
+pub(super) fn active(lanes: u32) -> impl Iterator<Item = usize> {
     let mut rest = lanes;
     std::iter::from_fn(move || {
         let lane = rest.trailing_zeros();
@@ -169,4 +169,18 @@ pub(super) fn atomic_wavefronts(at: &Lanes, lanes: u32, swaps: bool) -> Served {
     let most: u64 = counts.into_iter().max().unwrap_or(0);
     let each = if swaps { 2 } else { 1 };
     Served { units: each * most, ideal: each * u64::from(most != 0) }
+}
+
+/// The lanes that access an element that a lower lane accesses too.
+pub(super) fn repeated(at: &Lanes, lanes: u32) -> u64 {
+    let mut values = [0; 32];
+    let offsets = distinct(lanes, |lane| at[lane], &mut values);
+    u64::from(lanes.count_ones()) - offsets.len() as u64
+}
+
+/// The different elements that lanes load from constant memory.
+pub(super) fn words(at: &Lanes, lanes: u32, bytes: u32) -> u64 {
+    let mut values = [0; 32];
+    let offsets = distinct(lanes, |lane| at[lane], &mut values);
+    offsets.len() as u64 * u64::from(bytes.div_ceil(4).max(1))
 }

@@ -2,13 +2,14 @@
 
 use super::counters::Counters;
 use super::model;
+use super::touched::Touched;
 use crate::memory::address::Place;
 use crate::numerics::lanes::Lanes;
 use crate::observe::monitor::{Access, Who};
 use crate::observe::probe::Pieces;
 use ptx_dsl_isa::image::{Action, Image, NO_SITE};
 use ptx_dsl_isa::isa::effect::{Issue, MemoryOp};
-use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 /// What a statement does to memory, as far as that changes how it is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +24,8 @@ pub(super) enum Kind {
         /// It compares and swaps.
         swaps: bool,
     },
+    /// It copies to several CTAs.
+    Multicast,
 }
 
 impl Kind {
@@ -34,6 +37,10 @@ impl Kind {
         self == Kind::Rows
     }
 }
+
+/// The qualifiers of copies to several CTAs.
+const MULTICAST: [Qualifier; 4] =
+    [q::multicast_cluster, q::multicast_cluster_16b, q::multicast_cluster_32b, q::multicast_cluster_all];
 
 /// The kind of each statement that has a number.
 pub(super) fn kinds(image: &Image) -> Vec<Kind> {
@@ -49,6 +56,7 @@ pub(super) fn kinds(image: &Image) -> Vec<Kind> {
             MemoryOp::Load | MemoryOp::Store if effects.issue == Issue::FullWarp && set.written.contains(&q::m8n8) => {
                 Kind::Rows
             }
+            MemoryOp::Copy if set.written.iter().any(|word| MULTICAST.contains(word)) => Kind::Multicast,
             _ => Kind::Plain,
         };
         if kinds.len() <= i.site as usize {
@@ -86,6 +94,7 @@ enum Memory {
     /// The shared memory of the own CTA or of another one, by rank.
     Shared(u32),
     Local,
+    Const,
     Other,
 }
 
@@ -94,7 +103,8 @@ fn memory(place: Place) -> Memory {
         Place::Global { segment, .. } => Memory::Global(segment),
         Place::Shared { rank, .. } => Memory::Shared(rank),
         Place::Local { .. } => Memory::Local,
-        Place::Const { .. } | Place::Param { .. } => Memory::Other,
+        Place::Const { .. } => Memory::Const,
+        Place::Param { .. } => Memory::Other,
     }
 }
 
@@ -123,6 +133,7 @@ impl<'r> Request<'r> {
         match (self.memory, kind) {
             (Memory::Global(_), Kind::Atomic { .. }) => {
                 counters.global(model::atomic_sectors(at, lanes, bytes), times, asked);
+                counters.atomic_same_address += model::repeated(at, lanes) * times;
             }
             (Memory::Global(_), _) => counters.global(model::sectors(at, lanes, bytes), times, asked),
             (Memory::Shared(rank), _) if rank != self.rank => counters.remote_bytes += asked * times,
@@ -130,6 +141,7 @@ impl<'r> Request<'r> {
                 let served = model::atomic_wavefronts(at, lanes, swaps);
                 let each = served.ideal.max(1);
                 counters.shared(served, (served.units - served.ideal) / each, times, asked);
+                counters.atomic_same_address += model::repeated(at, lanes) * times;
             }
             (Memory::Shared(_), _) => {
                 let served = model::wavefronts(at, lanes, bytes, self.write);
@@ -140,7 +152,39 @@ impl<'r> Request<'r> {
                 counters.local_sectors += model::local_sectors(at, lanes, bytes) * times;
                 counters.local_bytes += asked * times;
             }
+            (Memory::Const, _) => {
+                counters.const_requests += times;
+                counters.const_words += model::words(at, lanes, bytes) * times;
+            }
             (Memory::Other, _) => {}
+        }
+    }
+
+    /// Notes the sectors of global memory that it touches.
+    pub fn touch(&self, touched: &mut Touched, is_atomic: bool) {
+        let Memory::Global(segment) = self.memory else { return };
+        let bytes = u64::from(self.bytes);
+        let mut access = |from: u64, to: u64| {
+            if is_atomic {
+                touched.access(segment, from, to - from, false);
+            }
+            touched.access(segment, from, to - from, self.write || is_atomic);
+        };
+        // neighbouring lanes mostly continue each other
+        let mut range = None;
+        for lane in model::active(self.lanes) {
+            let at = self.at[lane];
+            range = match range {
+                Some((from, to)) if (from..=to).contains(&at) => Some((from, to.max(at + bytes))),
+                Some((from, to)) => {
+                    access(from, to);
+                    Some((at, at + bytes))
+                }
+                None => Some((at, at + bytes)),
+            };
+        }
+        if let Some((from, to)) = range {
+            access(from, to);
         }
     }
 }
@@ -202,5 +246,19 @@ pub(super) fn each_warp(a: &Access, pieces: &Pieces, mut count: impl FnMut(&Requ
         request(0, warps.into());
     } else {
         (0..warps).for_each(|warp| request(warp, 1));
+    }
+}
+
+/// Notes the sectors of global memory that neighbouring warps touch.
+pub(super) fn touch_warps(a: &Access, pieces: &Pieces, touched: &mut Touched) {
+    let Place::Global { segment, offset } = a.place else { return };
+    let Pieces { count, lanes, step, distance } = *pieces;
+    let bytes = u64::from(a.bytes) + u64::from(step) * u64::from(lanes.saturating_sub(1));
+    if u64::try_from(distance).is_ok_and(|distance| distance == bytes) {
+        touched.access(segment, offset, bytes * u64::from(count), a.write);
+        return;
+    }
+    for piece in 0..i64::from(count) {
+        touched.access(segment, offset.wrapping_add_signed(piece * distance), bytes, a.write);
     }
 }

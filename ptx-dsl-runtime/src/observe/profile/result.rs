@@ -2,11 +2,17 @@
 
 use super::counters::Counters;
 use super::executions::{Executed, Executions, What};
-use super::{difference, json, listing};
+use super::mix::{Product, RegisterChange, Waiting};
+use super::waits::{Actor, Waited, Waits};
+use super::{Described, difference, html, json, listing};
 use crate::fault::At;
 use crate::kernel::KernelInfo;
-use ptx_dsl_isa::image::{Action, End, Image, Instr, Lines, NO_SITE};
+use crate::observe::trace::Timeline;
+use ptx_dsl_isa::image::{Action, End, Image, Instr, Lines, NO_SITE, Source};
+use ptx_dsl_isa::isa::class::InstrClass;
 use ptx_dsl_isa::isa::effect::MemoryOp;
+use ptx_dsl_isa::meaning::work::{Number, Work};
+use ptx_dsl_isa::opcode::op;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a statement does to memory.
@@ -59,6 +65,10 @@ pub struct Statement {
     pub origin: String,
     /// What it does to memory.
     pub memory: Memory,
+    /// Its class, as its entry in the table of instructions says.
+    pub class: InstrClass,
+    /// The numbers that it is about, if its class is arithmetic.
+    pub number: Number,
     /// What it did.
     pub counters: Counters,
 }
@@ -79,8 +89,31 @@ pub struct Profile {
     pub threads_per_cta: u32,
     /// The statements that ran, and those that did not, in the order of the PTX.
     pub statements: Vec<Statement>,
+    /// Products of matrices, by instruction, shape and type.
+    pub products: Vec<Product>,
+    /// Changes of the number of registers.
+    pub registers: Vec<RegisterChange>,
+    /// Waits of warps for each other, the longest first.
+    pub waits: Vec<Waiting>,
+    /// Bytes of the sectors of global memory that the launch reads before it writes them, each once: the least that DRAM has to read.
+    pub least_read_bytes: u64,
+    /// Bytes of the sectors of global memory that the launch writes, each once: the least that DRAM has to write.
+    pub least_written_bytes: u64,
     /// The lines of the source, if it was found.
-    source: Vec<String>,
+    pub(super) source: Vec<String>,
+}
+
+/// What a profiler has counted.
+pub(super) struct Counted<'p> {
+    pub sites: &'p [At],
+    pub executions: &'p Executions,
+    /// The counters of memory, by site.
+    pub counters: &'p [Counters],
+    pub waits: &'p Waits,
+    /// Products whose shape a descriptor has given, by site.
+    pub products: &'p BTreeMap<(u32, Described), u64>,
+    /// Bytes of sectors that were read, and of those that were written.
+    pub touched: [u64; 2],
 }
 
 /// The kernel, and what ran of it.
@@ -108,15 +141,14 @@ impl Shape {
 }
 
 impl Profile {
-    pub(super) fn new(
-        shape: &Shape,
-        sites: &[At],
-        image: &Image,
-        executions: &Executions,
-        counters: &[Counters],
-    ) -> Profile {
+    pub(super) fn new(shape: &Shape, image: &Image, counted: &Counted<'_>) -> Profile {
         let mut statements: BTreeMap<Lines, Statement> = BTreeMap::new();
-        executions.each(image, |what, executed| {
+        let (mut products, mut changes) = (BTreeMap::<(&str, Described), [u64; 2]>::new(), Vec::new());
+        counted.executions.each(image, |what, executed| {
+            let work = match &what {
+                What::Instr(i) => work(image, i),
+                What::End(_) => None,
+            };
             let statement = statements.entry(executed.lines).or_insert_with(|| {
                 let (text, memory) = match &what {
                     What::Instr(i) => (spelling(image, i), Memory::of(i)),
@@ -124,21 +156,64 @@ impl Profile {
                 };
                 let Lines { ptx, source } = executed.lines;
                 let line = if shape.of_file { source } else { ptx };
+                let (class, number) = match (&what, &work) {
+                    (_, Some((_, work))) => (work.class, work.number),
+                    (What::End(_), None) => (InstrClass::Control, Number::Integer),
+                    (What::Instr(_), None) => (InstrClass::Other, Number::Integer),
+                };
                 let (origin, counters) = (String::new(), Counters::default());
-                Statement { text, line, source_line: source, origin, memory, counters }
+                Statement { text, line, source_line: source, origin, memory, class, number, counters }
             });
             add(&mut statement.counters, &executed);
+            let threads = executed.threads - executed.off;
+            if let Some((opcode, work)) = &work {
+                compute(&mut statement.counters, work, threads);
+                if let Some(product) = work.product {
+                    let operations = threads * u64::from(product.operations);
+                    let described = (product.shape, product.element, product.sparse);
+                    let [m, n, k] = product.shape.map(u64::from);
+                    let sums = products.entry((opcode, described)).or_default();
+                    // the four products of `.m8n8k4` count as one
+                    *sums = [sums[0] + operations / (2 * m * n * k), sums[1] + operations];
+                }
+            }
+            if let What::Instr(i) = &what
+                && let Some(registers) = registers_set(i)
+                && executed.warps > 0
+            {
+                let (source_line, text) = (executed.lines.source, spelling(image, i));
+                changes.push(RegisterChange { source_line, text, registers, warps: executed.warps });
+            }
         });
+        for ((site, described), count) in counted.products {
+            let opcode = opcode_of(image, *site).unwrap_or_default();
+            let operations = 2 * described.0.iter().map(|n| u64::from(*n)).product::<u64>() * count;
+            let sums = products.entry((opcode, *described)).or_default();
+            *sums = [sums[0] + count, sums[1] + operations];
+        }
+        let mut source_lines = BTreeMap::new();
         for (lines, site) in sites_of(image) {
-            let (Some(at), Some(statement)) = (sites.get(site as usize), statements.get_mut(&lines)) else { continue };
+            source_lines.insert(site, lines.source);
+            let (Some(at), Some(statement)) = (counted.sites.get(site as usize), statements.get_mut(&lines)) else {
+                continue;
+            };
             statement.text = at.text.clone();
             if !at.origin.is_empty() {
                 statement.origin = at.source();
             }
-            if let Some(counters) = counters.get(site as usize) {
+            if let Some(counters) = counted.counters.get(site as usize) {
                 statement.counters += *counters;
             }
         }
+        let products = products.into_iter().filter(|(_, [count, _])| *count > 0);
+        let products = products.map(|((opcode, (shape, element, sparse)), [count, operations])| {
+            let (opcode, element) = (opcode.to_owned(), element.to_owned());
+            Product { opcode, shape, element, sparse, count, operations }
+        });
+        let statement = |site: u32| {
+            let text = counted.sites.get(site as usize)?.text.clone();
+            Some((source_lines.get(&site).copied().unwrap_or(0), text))
+        };
         let Shape { kernel, file, source, ctas, threads_per_cta, .. } = shape;
         Profile {
             kernel: kernel.clone(),
@@ -146,8 +221,19 @@ impl Profile {
             ctas: *ctas,
             threads_per_cta: *threads_per_cta,
             statements: statements.into_values().collect(),
+            products: products.collect(),
+            registers: changes,
+            waits: waits(counted.waits, statement),
+            least_read_bytes: counted.touched[0],
+            least_written_bytes: counted.touched[1],
             source: source.clone(),
         }
+    }
+
+    /// A profile that was written as JSON.
+    #[doc(hidden)]
+    pub fn recorded(kernel: &str, file: &str, statements: Vec<Statement>) -> Profile {
+        Profile { kernel: kernel.to_owned(), file: file.to_owned(), statements, ..Profile::default() }
     }
 
     /// The sum of all statements.
@@ -193,10 +279,82 @@ impl Profile {
         difference::write(before, self)
     }
 
+    /// The profile as a self-contained page of HTML for a browser: the source with its counters.
+    pub fn to_html(&self) -> String {
+        html::write(self, None)
+    }
+
+    /// As [`Profile::to_html`], with the timeline of the same launch beside it.
+    pub fn to_html_with(&self, timeline: &Timeline) -> String {
+        html::write(self, Some(timeline))
+    }
+
     /// The profile as JSON: each counter by its name here, and by that of Nsight Compute.
     pub fn to_json(&self) -> String {
         json::write(self)
     }
+}
+
+impl Statement {
+    /// A statement that was written as JSON; `value` has the counters by name.
+    #[doc(hidden)]
+    pub fn recorded(text: &str, source_line: u32, value: impl FnMut(&str) -> u64) -> Statement {
+        Statement {
+            text: text.to_owned(),
+            line: 0,
+            source_line,
+            origin: String::new(),
+            memory: Memory::None,
+            class: InstrClass::Other,
+            number: Number::Integer,
+            counters: Counters::by_name(value),
+        }
+    }
+}
+
+/// What an instruction computes, with its opcode.
+fn work(image: &Image, i: &Instr) -> Option<(&'static str, Work)> {
+    let Action::Opcode { opcode, qualifiers, .. } = i.action else { return None };
+    let (entry, set) = (opcode.entries().next()?, image.qualifiers.get(qualifiers as usize)?);
+    Some((entry.instr.opcode, Work::of(entry.instr, &set.written, &set.types)))
+}
+
+/// Adds what threads compute.
+fn compute(counters: &mut Counters, work: &Work, threads: u64) {
+    let flops = threads * u64::from(work.flops);
+    match work.number {
+        Number::F16 => counters.flops_f16 += flops,
+        Number::F32 => counters.flops_f32 += flops,
+        Number::F64 => counters.flops_f64 += flops,
+        Number::Integer => {}
+    }
+    counters.tensor_operations += threads * work.product.map_or(0, |product| u64::from(product.operations));
+}
+
+/// The registers of a thread after a `setmaxnreg`.
+fn registers_set(i: &Instr) -> Option<u32> {
+    match (i.action, i.sources.first()) {
+        (Action::Opcode { opcode: op::setmaxnreg, .. }, Some(Source::Constant { value })) => Some(*value as u32),
+        _ => None,
+    }
+}
+
+/// The opcode of the instruction with this number.
+fn opcode_of(image: &Image, site: u32) -> Option<&'static str> {
+    let mut all = image.regions.iter().flat_map(|region| region.instructions());
+    all.find(|i| i.site == site).and_then(|i| Some(work(image, i)?.0))
+}
+
+/// The waits, the longest first. `statement` has the line and the text of a site.
+fn waits(waits: &Waits, statement: impl Fn(u32) -> Option<(u32, String)>) -> Vec<Waiting> {
+    let one = |(who, by): (&Actor, &Option<Actor>), waited: &Waited| {
+        let (source_line, text) = statement(who.site)?;
+        let by = by.and_then(|by| statement(by.site).map(|(line, text)| (line, text, by.warp)));
+        Some(Waiting { source_line, text, warp: who.warp, by, times: waited.times, turns: waited.turns })
+    };
+    let mut all: Vec<Waiting> = waits.all.iter().filter_map(|((who, by), waited)| one((who, by), waited)).collect();
+    all.sort_by(|a, b| (b.turns, a.source_line, a.warp, &a.by).cmp(&(a.turns, b.source_line, b.warp, &b.by)));
+    all
 }
 
 fn sum<'s>(statements: impl IntoIterator<Item = &'s Statement>) -> Counters {

@@ -9,7 +9,7 @@ use ptx_dsl_frontend::levels;
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::findings::{Format, Outcome, Request, Seen, findings};
-use crate::input::{inputs, inputs_and_folders};
+use crate::input::{Input, inputs, inputs_and_folders};
 use crate::library::Library;
 use crate::rust_file::{self, Job, is_text_of_rust, with_included};
 use crate::sarif;
@@ -176,6 +176,37 @@ pub fn layout(matches: &ArgMatches) -> Result<bool, String> {
         crate::write_err("no module declares a layout, such as `layout Tile = f16[128, 64] swizzle 128;`\n");
     }
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
+}
+
+/// The modules of a file of PTX, or of the macros of a file of Rust, as PTX that ptxas reads. Errors are shown.
+pub fn modules(file: &Input) -> Result<Vec<String>, String> {
+    let text = file.read()?;
+    if !is_text_of_rust(file, &text) {
+        return Ok(vec![text]);
+    }
+    let request = Request {
+        target: None,
+        version: None,
+        levels: Vec::new(),
+        format: Format::Human,
+        styled: std::io::stderr().is_terminal(),
+        quiet: true,
+        entry: None,
+    };
+    let outcome = outcome(&Job::from(file.clone()), &Library::new(std::iter::once(file)), &request);
+    if outcome.broken {
+        crate::write_err(&outcome.shown);
+        return Err(format!("`{}` has errors", file.name()));
+    }
+    // each module begins with its version
+    let mut modules: Vec<String> = Vec::new();
+    for line in outcome.ptx.split_inclusive('\n') {
+        match modules.last_mut() {
+            Some(module) if !line.starts_with(".version") => module.push_str(line),
+            _ => modules.push(line.to_owned()),
+        }
+    }
+    Ok(modules)
 }
 
 const UNREADABLE: &str = "not every file could be read";

@@ -29,6 +29,9 @@ fn main() -> ExitCode {
     let matches = arguments::command().get_matches();
     let result = match matches.subcommand() {
         Some(("check", m)) => check::run(m).map(status),
+        Some(("profile", m)) if m.contains_id("diff") => {
+            run::profile::diff(&m.get_many("diff").into_iter().flatten().collect::<Vec<_>>())
+        }
         Some(("run" | "profile", m)) => run::run(m),
         #[cfg(feature = "debug")]
         Some(("debug", m)) => run::debug::run(m),

@@ -10,13 +10,14 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::check;
 use crate::input::{Input, input};
 
 const AFTER: &str = "\
 Registers, spills and stack are what ptxas says: that of the environment variable PTXAS, or the one in the path. `pip install
 nvidia-cuda-nvcc` has one. Without it, only threads and shared memory are known, and the CTAs are an upper bound.
 The targets are that of the module and, unless it has a suffix such as `a`, those after it that ptxas compiles it for.
-For a Rust file: `ptx-dsl print src/lib.rs | ptx-dsl resources -`.
+Of a Rust file (.rs) all modules of `ptx!` are shown, as `ptx-dsl print` writes them.
 With `--baseline`, the exit status is 1 if a kernel spills more bytes, or fewer of its CTAs fit, than in the file that `--save` wrote.";
 
 /// The command line.
@@ -35,7 +36,7 @@ pub fn command() -> Command {
                 .value_name("FILE")
                 .required(true)
                 .value_parser(clap::value_parser!(OsString))
-                .help("A file of PTX; `-` is standard input"),
+                .help("A file of PTX, or of Rust (.rs) with `ptx!`; `-` is standard input"),
             number("block", "N", "Threads of a CTA; by default `.reqntid` or else `.maxntid`"),
             number("shared", "BYTES", "Dynamic shared memory of a CTA").default_value("0"),
             file("baseline", "Compares with this file"),
@@ -64,19 +65,38 @@ struct Row {
 /// Runs the command: the exit status.
 pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let file = matches.get_one("file").map_or(Input::Stdin, |path: &OsString| input(path));
-    let (text, name) = (file.read()?, file.name());
+    let (mut out, mut rows) = (String::new(), Vec::new());
+    let modules = check::modules(&file)?;
+    for text in &modules {
+        module(matches, &file, text, &mut out, &mut rows)?;
+    }
+    if out.is_empty() {
+        return Err(format!("`{}` has no kernel", file.name()));
+    }
+    crate::write_out(&out);
+    if let Some(path) = matches.get_one::<String>("save") {
+        std::fs::write(path, saved(&rows)).map_err(|e| format!("cannot write `{path}`: {e}"))?;
+    }
+    match matches.get_one::<String>("baseline") {
+        Some(path) => compared(path, &rows),
+        None => Ok(0),
+    }
+}
+
+/// Adds the tables of the kernels of a module.
+fn module(matches: &ArgMatches, file: &Input, text: &str, out: &mut String, rows: &mut Vec<Row>) -> Result<(), String> {
+    let name = file.name();
     let module = Options::new()
         .name(&name)
-        .parse(&text)
+        .parse(text)
         .map_err(|_| format!("`{name}` has errors; `ptx-dsl check {}` shows them", file.argument()))?;
     if module.kernels().is_empty() {
-        return Err(format!("`{name}` has no kernel"));
+        return Ok(());
     }
-    let (mut out, mut rows, mut missing) = (String::new(), Vec::new(), None);
-    let own = module.target().to_owned();
+    let (own, mut missing) = (module.target().to_owned(), None);
     let compiled: Vec<(String, Sm, BTreeMap<String, Used>)> = targets(&own)
         .into_iter()
-        .filter_map(|(target, sm)| match ptxas(&text, &target) {
+        .filter_map(|(target, sm)| match ptxas(text, &target) {
             Ok(used) => Some((target, sm, used)),
             // what ptxas does not compile is no target of the module
             Err(Trouble::Refused(_)) if target != own => None,
@@ -91,20 +111,23 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
         })
         .collect();
     for kernel in module.kernels() {
-        table(matches, kernel, &compiled, &mut out, &mut rows);
+        table(matches, kernel, &compiled, out, rows);
     }
     if let Some(missing) = missing {
         let _ = writeln!(out, "note: {missing}");
-        out += "note: registers, spills and static shared memory are not known without it, so the CTAs are at most these\n";
+        *out += "note: registers, spills and static shared memory are not known without it, so the CTAs are at most these\n";
     }
-    crate::write_out(&out);
-    if let Some(path) = matches.get_one::<String>("save") {
-        std::fs::write(path, saved(&rows)).map_err(|e| format!("cannot write `{path}`: {e}"))?;
-    }
-    match matches.get_one::<String>("baseline") {
-        Some(path) => compared(path, &rows),
-        None => Ok(0),
-    }
+    Ok(())
+}
+
+/// The CTAs of a kernel that fit on an SM of the target with this number, if a ptxas compiles the module for it.
+pub fn ctas_per_sm(text: &str, kernel: &str, target: u32, threads: u32, dynamic: u32) -> Option<u32> {
+    let sm = SMS.into_iter().find(|sm| sm.target == target)?;
+    // features of a target (`sm_90a`) need its name
+    let names = [format!("sm_{target}a"), format!("sm_{target}")];
+    let used = names.iter().find_map(|name| ptxas(text, name).ok())?.get(kernel).copied()?;
+    let needs = Needs { threads, registers: Some(used.registers), shared: used.shared.saturating_add(dynamic) };
+    Some(sm.occupancy(&needs).blocks)
 }
 
 /// The targets to compile for: that of the module, and those after it that run the same PTX.

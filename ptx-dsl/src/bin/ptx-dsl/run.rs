@@ -9,6 +9,7 @@ mod gpu;
 mod json;
 mod launch;
 mod npy;
+pub mod profile;
 mod progress;
 mod proposal;
 mod runs;
@@ -66,7 +67,7 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let asked = arguments::LAUNCH.iter().any(|id| matches.contains_id(id));
     match kernels[..] {
         [] => Err(format!("`{name}` has no kernel")),
-        [kernel] if asked || wanted::is_complete(kernel) => launch_kernel(matches, kernel, &file),
+        [kernel] if asked || wanted::is_complete(kernel) => launch_kernel(matches, kernel, &file, &text),
         [..] if asked => Err(several(&module)),
         _ => {
             let (file, several) = (file.argument(), module.kernels().len() > 1);
@@ -95,7 +96,7 @@ fn several(module: &Module) -> String {
     format!("there are several kernels; choose one with `--entry`: `{}`", names.join("`, `"))
 }
 
-fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<u8, String> {
+fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input, text: &str) -> Result<u8, String> {
     let outputs: Vec<&Named<String>> = matches.get_many("out").into_iter().flatten().collect();
     let shown: Vec<&Named<std::ops::Range<u64>>> = matches.get_many("print").into_iter().flatten().collect();
     let mut values = arguments_of(matches, kernel, file)?;
@@ -109,7 +110,7 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     let timelines = ["trace", "timeline"].iter().filter_map(|id| matches.get_one::<String>(id));
     different(outputs.iter().map(|output| &output.value).chain(timelines))?;
     let start = Instant::now();
-    let Launched { result, mut failures } = launch::launch(matches, kernel, &mut values)?;
+    let Launched { result, mut failures } = launch::launch(matches, kernel, text, &mut values)?;
     let time = start.elapsed();
     let json = is_json(matches);
     let (status, finishes) = match result {

@@ -15,11 +15,11 @@ use crate::numerics::matrix::model::{Model, To, least_exponent};
 use crate::numerics::matrix::plain::{dense, sparse};
 use crate::numerics::matrix::tile::Tile;
 use crate::numerics::simd::InstructionSet;
-use crate::observe::probe::layout::{DescriptorOf, SharedMatrix};
+use crate::observe::probe::layout::{DescriptorOf, SharedMatrix, TensorProduct};
 use crate::semantics::matrix::gather::{bytes, gather, pieces};
 use crate::semantics::tcgen05::descriptor::Major;
 use crate::semantics::tcgen05::descriptor::Shared;
-use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, MmaKind};
+use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, Instruction, MmaKind};
 
 /// 1.5 * 2^23: the low bits of this plus an integer below 2^22 are that integer.
 const MIDDLE: f32 = 12_582_912.0;
@@ -448,5 +448,10 @@ impl TensorJob for Multiply {
 
     fn bytes(&self) -> Vec<(usize, Range<u32>)> {
         self.in_shared(|pieces| pieces)
+    }
+
+    fn product(&self) -> Option<TensorProduct> {
+        let Instruction { m, n, k, formats, .. } = self.instruction;
+        Some(TensorProduct { shape: [m, n, k], element: formats[0].name(), sparse: self.form.sparse })
     }
 }

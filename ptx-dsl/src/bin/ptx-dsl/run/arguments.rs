@@ -49,8 +49,15 @@ The listing has a line for each line of the source that has code:
   lanes      lanes of 32 that take effect, on average
   sectors    32-byte sectors that accesses to global memory move; ideal: the fewest that could hold the bytes asked for
   wavefr.    passes over the 32 banks of shared memory; conflicts: those that bank conflicts add
-The three lines that lose the most are marked. The counters are those of the PTX, equal to Nsight Compute's on an H200 where ptxas keeps
-the access. There are no times. In JSON each counter also has the name of Nsight Compute. The options are those of `ptx-dsl run`.";
+The three lines that lose the most are marked. Below it are sums:
+  mix        parts of all instructions, by class, as in Nsight Compute
+  flops      additions and multiplications by threads; tensor cores: those of products of matrices, by shape and type
+  DRAM       sectors of global memory that the launch touches, each once: no cache can spare them
+  copies     bytes of asynchronous copies; padding outside of a tensor, and what multicast spares, for themselves
+  waits      turns of the host for which warps waited, and for whom; turns are regions that warps run, in the order of the host
+  least time the roofline of each card: bytes and operations by published peaks. It is a bound, not an estimate
+The counters are those of the PTX, equal to Nsight Compute's on an H200 where ptxas keeps the access. There are no times. In JSON each
+counter also has the name of Nsight Compute. The options are those of `ptx-dsl run`.";
 
 /// `ptx-dsl profile`: `run` with a listing.
 pub fn profile_command() -> Command {
@@ -58,6 +65,7 @@ pub fn profile_command() -> Command {
         .name("profile")
         .about("Runs a kernel on the host and counts what each line does: instructions, sectors, wavefronts, bank conflicts")
         .after_help(AFTER_PROFILE)
+        .mut_arg("file", |arg| arg.required(false).required_unless_present("diff"))
         .mut_arg("profile", |arg| arg.default_value("-").help("Writes the listing to a file, as JSON if the name ends with `.json`"))
         .arg(
             Arg::new("json")
@@ -65,6 +73,17 @@ pub fn profile_command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("JSON instead of the listing, with the names of Nsight Compute beside the counters"),
         )
+        .args([
+            Arg::new("html").long("html").value_name("FILE").help(
+                "Also writes one page for a browser: the source with its counters, and the timeline of a second run beside it",
+            ),
+            Arg::new("card").long("card").value_name("NAME").action(ArgAction::Append).help(
+                "Also shows the roofline of this card (A100, L40S, H100, H200, B200) in full, with waves of CTAs; a ptxas says how many fit",
+            ),
+            Arg::new("diff").long("diff").value_name("JSON").num_args(2).conflicts_with_all(["file", "arg", "html", "json"]).help(
+                "Compares two files of `--json`: each line whose counters differ, before and now; the exit status is 1 if something does",
+            ),
+        ])
 }
 
 /// `ptx-dsl run`

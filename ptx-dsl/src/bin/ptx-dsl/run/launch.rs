@@ -3,7 +3,6 @@
 use clap::ArgMatches;
 use ptx_dsl::explore::{Explore, Schedule};
 use ptx_dsl::load::{Kernel, Level, Selector};
-use ptx_dsl::profile::Profile;
 use ptx_dsl::trace::Tracer;
 use ptx_dsl::{Checked, Error, Host, Launch, Report};
 use ptx_dsl_frontend::code::{self, Code};
@@ -11,6 +10,7 @@ use ptx_dsl_frontend::code::{self, Code};
 use crate::check;
 
 use super::gpu;
+use super::profile::{self, Profiled};
 use super::progress::Progress;
 use super::runs::{Runs, launch_once};
 use super::spec::{Exploration, How};
@@ -36,8 +36,8 @@ pub struct Launched {
     pub failures: Vec<String>,
 }
 
-/// Launches the kernel. The error is about the options.
-pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) -> Result<Launched, String> {
+/// Launches the kernel of a module with this text. The error is about the options.
+pub fn launch(matches: &ArgMatches, kernel: &Kernel, text: &str, values: &mut Vec<Value>) -> Result<Launched, String> {
     // a default value conflicts with nothing
     let is_profiled = matches.contains_id("profile");
     let other = ["gpu", "explore", "trace", "timeline"].into_iter().find(|id| matches.contains_id(id));
@@ -58,9 +58,14 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) ->
         return Ok(Launched { result, failures: write_timeline(&host, matches) });
     }
     if let Some(path) = matches.get_one::<String>("profile") {
-        let host = Host::profile();
+        let (host, mut initial) = (Host::profile(), values.clone());
         let Ran { result, .. } = on(host.clone(), matches, kernel, values)?;
-        return Ok(Launched { result, failures: write_profile(&host.profiled(), path, matches) });
+        let timeline = match profile::wants_timeline(matches) {
+            true => Some(timeline_of(matches, kernel, &mut initial, None)?.timeline()),
+            false => None,
+        };
+        let profiled = Profiled { profile: &host.profiled(), timeline, kernel, text };
+        return Ok(Launched { result, failures: profile::write(&profiled, path, matches)? });
     }
     let initial = is_traced.then(|| values.clone());
     let Ran { result, schedule } = if is_exhaustive {
@@ -85,6 +90,16 @@ fn trace_again(
     values: &mut [Value],
     schedule: Option<Schedule>,
 ) -> Result<Vec<String>, String> {
+    Ok(write_timeline(&timeline_of(matches, kernel, values, schedule)?, matches))
+}
+
+/// Runs a schedule once more on a host that makes a timeline.
+fn timeline_of(
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    values: &mut [Value],
+    schedule: Option<Schedule>,
+) -> Result<Host<Tracer>, String> {
     let Prepared { host, of: Dimensioned { launch, .. } } = prepared(Host::trace(), matches, kernel)?;
     let host = host.print_bytes(|_| {});
     let host = match schedule {
@@ -93,7 +108,7 @@ fn trace_again(
     };
     // it fails as before, or goes on after a finding that only a checked host has
     let _ = launch_once(kernel, &host, launch, values);
-    Ok(write_timeline(&host, matches))
+    Ok(host)
 }
 
 /// Writes the timeline of the last launch: of one that failed too, because that is when it is wanted most. Returns what could not be
@@ -104,17 +119,6 @@ fn write_timeline(host: &Host<Tracer>, matches: &ArgMatches) -> Vec<String> {
     let html = matches.get_one::<String>("timeline").map(|path| (path, timeline.to_html()));
     let written = json.into_iter().chain(html).map(|(path, text)| write(path, text.as_bytes()));
     written.filter_map(Result::err).collect()
-}
-
-/// Prints a profile, or writes it to a file. Returns what could not be written.
-fn write_profile(profile: &Profile, path: &str, matches: &ArgMatches) -> Vec<String> {
-    let asked = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
-    let text = if asked || path.ends_with(".json") { profile.to_json() } else { profile.listing() };
-    if path == "-" {
-        crate::write_out(&text);
-        return Vec::new();
-    }
-    write(path, text.as_bytes()).err().into_iter().collect()
 }
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
