@@ -88,7 +88,6 @@ fn run(matches: &ArgMatches) -> Result<(), String> {
 /// Builds the benches and returns the path of the program.
 fn build_bench(variant: Option<&Variant>) -> Result<String, String> {
     let mut command = cargo();
-    command.stderr(Stdio::inherit());
     command.args([
         "bench",
         "-p",
@@ -111,14 +110,19 @@ fn build_bench(variant: Option<&Variant>) -> Result<String, String> {
         command.envs(v.environment.iter().copied());
         eprintln!("> benches, {}", v.label);
     }
-    let output = command.output().map_err(|e| format!("cannot run cargo: {e}"))?;
+    executable(&mut command)
+}
+
+/// Runs cargo, which builds a program and prints messages in JSON, and returns the path of the program.
+pub(crate) fn executable(command: &mut std::process::Command) -> Result<String, String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("cannot run cargo: {e}"))?;
     if !output.status.success() {
-        return Err(format!("the benches do not compile: {}", output.status));
+        return Err(format!("{command:?} ended with {}", output.status));
     }
     let messages = String::from_utf8_lossy(&output.stdout);
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(str::to_owned)
     };
-    messages.lines().filter_map(executable).next_back().ok_or("cargo does not say where the benches are".into())
+    messages.lines().filter_map(executable).next_back().ok_or("cargo does not say where the program is".into())
 }

@@ -1,4 +1,5 @@
-//! `cargo xtask gpu bench`: a folder with the machine code of every kernel and the programs that time it beside torch.
+//! `cargo xtask gpu bench`: a folder with the machine code of every kernel, the programs that time it beside torch, and the tests of the typed
+//! functions for a machine with a GPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use clap::{ArgMatches, Command as Cli};
 use ptx_dsl_oracles::tools::{cargo, root, run_shown};
 
 use crate::arguments::path;
+use crate::bench::executable;
 
 /// The subcommand of `cargo xtask gpu`.
 pub fn command() -> Cli {
@@ -29,10 +31,28 @@ pub fn run(matches: &ArgMatches) -> Result<(), String> {
         entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|ext| ext == "ptx"));
     let mut count = 0;
     for text in texts {
+        // products for Blackwell are not timed
+        if fs::read_to_string(&text).map_err(|error| failed(&text, error))?.contains(".target sm_100a") {
+            continue;
+        }
         let cubin = text.with_extension("cubin");
         run_shown(Command::new(&ptxas).arg("-arch=sm_90a").arg("-o").arg(&cubin).arg(&text))?;
         count += 1;
     }
+    let mut tests = cargo();
+    tests.args([
+        "test",
+        "-p",
+        "ptx-dsl-kernels",
+        "--features",
+        "cuda",
+        "--test",
+        "kernels",
+        "--no-run",
+        "--message-format",
+    ]);
+    let program = PathBuf::from(executable(tests.arg("json-render-diagnostics"))?);
+    fs::copy(&program, folder.join("tests")).map_err(|error| failed(&program, error))?;
     let programs = root().join("crates/ptx-dsl-kernels/bench");
     for name in ["bench.py", "driver.py", "run.sh"] {
         fs::copy(programs.join(name), folder.join(name)).map_err(|error| failed(&programs.join(name), error))?;
@@ -43,5 +63,5 @@ pub fn run(matches: &ArgMatches) -> Result<(), String> {
         eprintln!("> no GPU with torch here: copy the folder to a machine with one, and run `run.sh`");
         return Ok(());
     }
-    run_shown(Command::new("python3").arg("bench.py").current_dir(&folder))
+    run_shown(Command::new("sh").arg("run.sh").current_dir(&folder))
 }

@@ -90,37 +90,47 @@ def relative(c, exact):
 TYPES = {torch.bfloat16: 0, torch.float16: 1, torch.float8_e4m3fn: 2}
 
 
-COSTS = {256: 100, 192: 74, 128: 51}
+COSTS = {256: 100, 192: 74, 144: 57, 128: 51, 64: 26}
 TILE, EXCHANGE = 400, 470
+
+
+def clusters(size):
+    """As `Cluster::resident` estimates it."""
+    return MULTIPROCESSORS // size * {1: 1, 2: 1, 3: 8 / 9, 4: 8 / 9, 5: 8 / 9}.get(size, 7 / 8) // 1
 
 
 def plans(m, n, k):
     """As `gemm::Plan::all` lists them: width, CTAs that split K, whether CTAs are pairs; the estimated time first."""
     found = []
     for width in COSTS:
-        for split, pair in ((1, 0), (2, 0), (4, 0), (8, 0), (1, 1)):
-            tiles = -(-m // (256 if pair else 128)) * -(-n // width)
+        height = 64 if width == 64 else 128
+        for split, pair in [(1, 0), (1, 1)] + [(split, 0) for split in range(2, 9)]:
             size = 2 if pair else split
-            clusters = {1: MULTIPROCESSORS, 2: MULTIPROCESSORS // 2, 4: MULTIPROCESSORS // 4 * 10 // 11, 8: MULTIPROCESSORS // 8 * 7 // 8}[size]
-            if split > 1 and (tiles > clusters or -(-k // 64) < split):
+            tiles = -(-m // (height << pair)) * -(-n // width)
+            room = int(clusters(size))
+            if split > 1 and (tiles > room or -(-k // 64) < split):
                 continue
             percent = (103 if pair else 100) if k % 64 == 0 else (120 if pair else 140)
             cost = -(-tiles * size // MULTIPROCESSORS) * (-(-(-(-k // 64)) // split) * COSTS[width] * percent // 100 + TILE + EXCHANGE * (split > 1))
-            ctas = -(-tiles // -(-tiles // clusters)) * size
+            ctas = -(-tiles // -(-tiles // room)) * size
             found.append((cost, width, split, pair, ctas))
     return sorted(found)
 
 
-def gemm_call(a, b, c, plan, scale=1.0):
-    """A launch of C = scale A B^T."""
+def gemm_call(a, b, c, plan, scale=1.0, scales=None):
+    """A launch of C = scale A B^T, or of products of e4m3 with scales of rows."""
     (m, k), n = a.shape, b.shape[0]
     _, width, split, pair, ctas = plan
+    height = 64 if width == 64 else 128
     wide = int(c.dtype == torch.float32)
-    shared = (7 - width // 64) * ((128 + width) * 128 + 16) + 256 * width
+    result, stage = 2 * height * width, (height + width) * 128 + 16
+    shared = (231424 - result) // stage * stage + result
     kernel = Kernel(FOLDER, f"gemm_{width}_{TYPES[a.dtype] + 4 * wide}_{pair}", shared)
     block = 128 // a.element_size()
-    maps = [Map(a, (block, 128)), Map(b, (block, width >> pair)), Map(c, (64 >> wide, 64))]
-    return kernel.prepare((ctas, 1, 1), (384, 1, 1), maps + [U32(m), U32(n), U32(k), F32(scale)], programmatic=True, cluster=2 if pair else split)
+    box = {144: 32, 64: 64}.get(width, 128)
+    maps = [Map(a, (block, height)), Map(b, (block, width >> pair)), Map(c, (box // c.element_size(), 64))]
+    numbers = [U32(m), U32(n), U32(k), F32(scale), U32(bool(scales))] + list(scales or (U64(0), U64(0)))
+    return kernel.prepare((ctas, 1, 1), (128 + 2 * height, 1, 1), maps + numbers, programmatic=True, cluster=2 if pair else split)
 
 
 def gemm_case(m, n, k, dtype=torch.bfloat16, out=None, others=0, rounds=None):
@@ -178,6 +188,20 @@ def ampere():
         error = relative(c, a.float() @ b.float().t())
         tera = {name: 2e-9 * size**3 / t for name, t in race({"ours": ours, "cublas": lambda: torch.mm(a, b.t(), out=d)}).items()}
         report("gemm", f"mma.sync, bfloat16 {size}x{size}x{size}", dict(tera, ratio=tera["ours"] / tera["cublas"]), f"error {error:.1e}" + ("" if error < 4e-3 else " WRONG"))
+
+
+def row_scales():
+    """Products of e4m3 with a scale for each row of A and of B, beside torch's."""
+    m, n, k = 4096, 8192, 4096
+    a, b = (torch.randn(rows, k, device="cuda").to(torch.float8_e4m3fn) for rows in (m, n))
+    c = torch.zeros(m, n, device="cuda", dtype=torch.bfloat16)
+    scales = [torch.rand(rows, device="cuda") + 0.5 for rows in (m, n)]
+    ours = gemm_call(a, b, c, plans(m, n, k // 2)[0], scales=scales)
+    ours()
+    error = relative(c, a.float() @ b.float().t() * scales[0][:, None] * scales[1][None, :])
+    theirs = lambda: torch._scaled_mm(a, b.t(), scale_a=scales[0][:, None], scale_b=scales[1][None, :], out_dtype=torch.bfloat16, use_fast_accum=True)
+    tera = {name: 2e-9 * m * n * k / t for name, t in race({"ours": ours, "torch": theirs}).items()}
+    report("gemm", f"e4m3>bfloat16, scales of rows {m}x{n}x{k}", dict(tera, ratio=tera["ours"] / tera["torch"]), f"error {error:.1e}" + ("" if error < 1e-2 else " WRONG"))
 
 
 def fp8():
@@ -280,9 +304,23 @@ def memory():
 
         memory_case(f"transpose {height} x {width}", 8 * N, {"ours": ours, "torch": lambda: z.view(width, height).copy_(a.t())}, check, copies)
 
+    for columns, k in ((8192, 64), (32768, 256), (1024, 8)):
+        height = N // 4 // columns
+        a = x[: N // 4].view(height, columns)
+        best, where = torch.empty(height, k, device="cuda"), torch.empty(height, k, device="cuda", dtype=torch.int32)
+        ours = Kernel(FOLDER, "top_k_rows_4", 4 * columns).prepare((height, 1, 1), (512, 1, 1), [x, best, where, U32(columns), U32(k)])
+
+        def check():
+            ours()
+            wants = torch.topk(a, k)
+            same = torch.equal(best, wants.values) and torch.equal(torch.gather(a, 1, where.long()), best)
+            return "" if same else "WRONG"
+
+        memory_case(f"top {k} of {height} x {columns}", N, {"ours": ours, "torch": lambda: torch.topk(a, k)}, check, copies)
+
     # the bytes of the floats; torch's counts need a synchronisation, which no graph has
     counts = torch.zeros(256, device="cuda", dtype=torch.int32)
-    count = Kernel(FOLDER, "histogram_bytes").prepare((1056, 1, 1), (256, 1, 1), [x, counts, U64(4 * N)])
+    count = Kernel(FOLDER, "histogram_bytes").prepare((2 * MULTIPROCESSORS, 1, 1), (1024, 1, 1), [x, counts, U64(4 * N)])
 
     def check():
         counts.zero_()
@@ -317,6 +355,46 @@ def memory():
 
 # ---- attention
 
+def attention_call(inputs, o, causal, starts=None):
+    """A launch for Q, K and V as heads x rows x elements; with `starts` the rows are those of several sequences."""
+    heads, total, width = o.shape
+    height, stages, scale = (192, 4, width**-0.5) if width == 64 else (128, 2, width**-0.5)
+    length = max(b - a for a, b in zip(starts.tolist(), starts.tolist()[1:])) if starts is not None else total
+    tiles = -(-length // height)
+    pieces = -(-tiles // 2) if causal else tiles
+    works = pieces * heads * (len(starts) - 1 if starts is not None else 1)
+    shared = width // 64 * 128 * (3 * height + 2 * stages * 128) + 32 * stages + 32
+    kernel = Kernel(FOLDER, f"attention_{width}_{int(causal)}_{int(starts is not None)}", shared)
+    maps = [Map(inputs[0], (64, height, 1))] + [Map(t, (64, 128, 1)) for t in inputs[1:]] + [Map(o, (64, 64, 1))]
+    numbers = [U32(length), U32(length), U32(pieces), U32(heads), U32(works), F32(scale * 1.4426950408889634)]
+    rest = [U64(0) if starts is None else starts, o, U32(total)]
+    return kernel.prepare((min(works, MULTIPROCESSORS), 1, 1), (640 - 2 * width, 1, 1), maps + numbers + rest)
+
+
+def lengths():
+    """Sequences of several lengths beside torch's attention for them, which has another layout."""
+    from torch.nn.attention.varlen import varlen_attn
+
+    for width, heads in ((128, 16), (64, 32)):
+        for causal in (False, True):
+            sizes = [random.randint(1, 4096) for _ in range(16)]
+            total = sum(sizes)
+            starts = torch.tensor([0] + sizes, device="cuda", dtype=torch.int32).cumsum(0, dtype=torch.int32)
+            inputs = [torch.randn(heads, total, width, device="cuda", dtype=torch.bfloat16) for _ in range(3)]
+            o = torch.zeros_like(inputs[0])
+            ours = attention_call(inputs, o, causal, starts)
+            ours()
+            rows = [t.transpose(0, 1).contiguous() for t in inputs]
+            window = {"window_size": (-1, 0)} if causal else {}
+            theirs = lambda: varlen_attn(*rows, starts, starts, max(sizes), max(sizes), **window)
+            error = relative(o.transpose(0, 1), theirs().float())
+            ms = race({"ours": ours, "varlen_attn": theirs}, rounds=5)
+            flop = 4e-9 * heads * width * sum(size * size for size in sizes) / (2 if causal else 1)
+            tera = {name: flop / t for name, t in ms.items()}
+            report("attention", f"16 sequences, {heads} heads of {width}{' causal' if causal else ''}", dict(tera, ratio=tera["ours"] / tera["varlen_attn"]),
+                   f"error {error:.1e}" + ("" if error < 1e-2 else " WRONG"))
+
+
 def attention_case(batch, heads, length, width, causal):
     """One shape beside the backends of torch."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -325,9 +403,7 @@ def attention_case(batch, heads, length, width, causal):
     o = torch.zeros_like(q)
     flat = [t.view(batch * heads, length, width) for t in (q, k, v)]
     scale = width**-0.5
-    kernel = Kernel(FOLDER, f"attention_{width}_{int(causal)}", width // 64 * 16384 * 5 + 72)
-    maps = [Map(t, (64, 128, 1)) for t in flat] + [Map(o.view(batch * heads, length, width), (64, 64, 1))]
-    ours = kernel.prepare((-(-length // 128), batch * heads, 1), (384, 1, 1), maps + [U32(length), F32(scale * 1.4426950408889634)])
+    ours = attention_call(flat, o.view(batch * heads, length, width), causal)
     ours()
     exact = torch.softmax((q[-1, -1].float() @ k[-1, -1].float().t() * scale).masked_fill(
         torch.ones(length, length, device="cuda", dtype=torch.bool).triu(1) if causal else torch.zeros((), device="cuda", dtype=torch.bool),
@@ -368,7 +444,7 @@ def main():
     driver = found[0] if found else "unknown"
     print(f"{properties.name}, driver {driver}, torch {torch.__version__}, CUDA {torch.version.cuda}, {MULTIPROCESSORS} multiprocessors", flush=True)
     begin = time.time()
-    for name in sys.argv[1:] or ("gemm", "fp8", "ampere", "shapes", "attention", "memory"):
+    for name in sys.argv[1:] or ("gemm", "fp8", "row_scales", "ampere", "shapes", "attention", "lengths", "memory"):
         try:
             globals()[name]()
         except Exception as problem:

@@ -7,6 +7,7 @@ import torch
 cuda = ctypes.CDLL("libcuda.so.1")
 MAX_DYNAMIC_SHARED = 8
 PROMOTION = 2
+SWIZZLES = {32: 1, 64: 2, 128: 3}
 CLUSTER, PROGRAMMATIC = 4, 6
 ELEMENTS = {torch.uint8: 0, torch.float16: 6, torch.float32: 7, torch.bfloat16: 9, torch.float8_e4m3fn: 0}
 
@@ -33,10 +34,11 @@ def check(code):
 
 
 class Map:
-    """A tensor map over a row-major matrix, or over several of them, with the 128-byte swizzle. `box` is innermost first."""
+    """A tensor map over a row-major matrix, or over several of them, with the swizzle of the box's width. `box` is innermost first."""
 
     def __init__(self, tensor, box):
         assert tensor.is_contiguous()
+        swizzle = SWIZZLES[box[0] * tensor.element_size()]
         self.tensor = tensor
         self.memory = ctypes.create_string_buffer(128 + 64)
         self.address = (ctypes.addressof(self.memory) + 63) // 64 * 64
@@ -49,7 +51,7 @@ class Map:
         check(cuda.cuTensorMapEncodeTiled(
             ctypes.c_void_p(self.address), ELEMENTS[tensor.dtype], rank, ctypes.c_void_p(tensor.data_ptr()),
             (ctypes.c_uint64 * rank)(*sizes), (ctypes.c_uint64 * max(rank - 1, 1))(*steps), (ctypes.c_uint32 * rank)(*box),
-            (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3, PROMOTION, 0))
+            (ctypes.c_uint32 * rank)(*[1] * rank), 0, swizzle, PROMOTION, 0))
 
 
 class Kernel:

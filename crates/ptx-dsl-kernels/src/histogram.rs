@@ -1,7 +1,7 @@
 //! Counts of bytes.
 //!
-//! Each warp counts into a histogram of its own in shared memory, so that warps do not wait for each other where a value is frequent. A CTA
-//! adds its counts to those in global memory once.
+//! A CTA has a histogram in shared memory with 32 counts for each value, one for each lane: a lane's counts are in a bank of their own, so
+//! that a warp neither meets in a bank nor in a frequent value. A CTA adds its counts to those in global memory once.
 
 use crate::Error;
 use ptx_dsl::launch::Device;
@@ -10,8 +10,7 @@ use ptx_dsl::prelude::*;
 ptx! {
     <sm_80, ptx 7.4>
 
-    const THREADS: u32 = 256;
-    const WARPS: u32 = THREADS / 32;
+    const THREADS: u32 = 1024;
 
     /// Adds the number of bytes of each value to `counts`, which has 256 elements. A thread reads 16 bytes at a time; CTA 0 has the last
     /// bytes.
@@ -21,13 +20,14 @@ ptx! {
         .param .u64 n)
     .reqntid THREADS
     {
-        .shared .align 4 .b32 own[256 * WARPS];
+        // a row of 32 counts for each value
+        .shared .align 16 .b32 own[256 * 32];
         .reg .b32 %v<4>, %sum, %c, %byte;
 
         let %t = %tid.x;
-        @for W in 0..WARPS { st.shared.u32 [own + 4 * %t + 1024 * W], 0; }
+        @for I in 0..256 * 32 / THREADS { st.shared.u32 [own + 4 * %t + 4 * THREADS * I], 0; }
         bar.sync 0;
-        let %mine = own + (%t >> 5) * 1024;
+        let %mine = own + (%t & 31) * 4;
         let %i = (%ctaid.x as u64) * THREADS + %t as u64;
         let %step = (%nctaid.x as u64) * THREADS;
         let %pieces = n >> 4;
@@ -36,7 +36,7 @@ ptx! {
             @for I in 0..4 {
                 @for J in 0..4 {
                     bfe.u32 %byte, %v{I}, 8 * J, 8;
-                    atom.shared.add.u32 %c, [%mine + 4 * %byte], 1;
+                    red.shared.add.u32 [%mine + 128 * %byte], 1;
                 }
             }
             %i = %i + %step;
@@ -45,16 +45,21 @@ ptx! {
             let %last = (%pieces << 4) + %t as u64;
             if %last < n {
                 ld.global.nc.u8 %byte, [x + %last];
-                atom.shared.add.u32 %c, [%mine + 4 * %byte], 1;
+                red.shared.add.u32 [%mine + 128 * %byte], 1;
             }
         }
         bar.sync 0;
+        // four threads for each value
         mov.u32 %sum, 0;
-        @for W in 0..WARPS {
-            ld.shared.u32 %c, [own + 4 * %t + 1024 * W];
+        @for I in 0..8 {
+            ld.shared.u32 %c, [own + (%t >> 2) * 128 + ((%t + I) & 7) * 4 + (%t & 3) * 32];
             add.u32 %sum, %sum, %c;
         }
-        if %sum != 0 { red.relaxed.gpu.global.add.u32 [counts + 4 * %t], %sum; }
+        @for STEP in [1, 2] {
+            shfl.sync.bfly.b32 %c, %sum, STEP, 31, 0xffffffff;
+            add.u32 %sum, %sum, %c;
+        }
+        if (%t & 3) == 0 && %sum != 0 { red.relaxed.gpu.global.add.u32 [counts + (%t >> 2) * 4], %sum; }
         ret;
     }
 }
@@ -67,6 +72,6 @@ pub fn bytes(device: &impl Device, x: &[u8], counts: &mut [u32]) -> Result<Repor
     Error::unless_length("counts", counts.len(), 256)?;
     Error::unless_u32("x", x.len())?;
     counts.fill(0);
-    let grid = x.len().div_ceil(16 * 256 * 4).clamp(1, 132 * 8) as u32;
+    let grid = x.len().div_ceil(16 * 1024 * 4).clamp(1, 132 * 2) as u32;
     Ok(histogram_bytes.launch(device, Launch::grid(grid), (x, counts, x.len() as u64))?)
 }

@@ -20,6 +20,7 @@
 pub mod attention;
 mod error;
 pub mod gemm;
+pub mod gemm_sm100;
 pub mod gemm_sm80;
 pub mod histogram;
 mod instances;
@@ -28,6 +29,7 @@ pub mod reduce;
 pub mod rms_norm;
 pub mod scan;
 pub mod softmax;
+pub mod top_k;
 pub mod transpose;
 pub mod tune;
 

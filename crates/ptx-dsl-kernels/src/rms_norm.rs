@@ -82,7 +82,7 @@ ptx! {
             @if WIDTH == 4 {
                 @%in{I} ld.global.nc.v4.f32 {%w0..=%w3}, [%w + 16 * GROUP * I];
                 @for J in 0..4 { @%in{I} mul.f32 %v{4 * I + J}, %v{4 * I + J}, %w{J}; }
-                @%in{I} st.global.v4.f32 [%y + 16 * GROUP * I], {%v{4 * I}..=%v{4 * I + 3}};
+                @%in{I} st.global.cs.v4.f32 [%y + 16 * GROUP * I], {%v{4 * I}..=%v{4 * I + 3}};
             } else {
                 @%in{I} ld.global.nc.f32 %w0, [%w + 4 * GROUP * I];
                 @%in{I} mul.f32 %v{I}, %v{I}, %w0;

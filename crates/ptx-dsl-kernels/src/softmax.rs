@@ -86,7 +86,7 @@ ptx! {
         @for I in 0..PIECES {
             @for J in 0..WIDTH { mul.f32 %v{WIDTH * I + J}, %v{WIDTH * I + J}, %sum; }
             @if WIDTH == 4 {
-                @%in{I} st.global.v4.f32 [%y + 16 * GROUP * I], {%v{4 * I}..=%v{4 * I + 3}};
+                @%in{I} st.global.cs.v4.f32 [%y + 16 * GROUP * I], {%v{4 * I}..=%v{4 * I + 3}};
             } else {
                 @%in{I} st.global.f32 [%y + 4 * GROUP * I], %v{I};
             }

@@ -81,7 +81,7 @@ ptx! {
         mad.wide.u32 %y, %row, 4, %y;
         mul.wide.u32 %pitch, %rows, 4;
         @for R in 0..4 {
-            st.global.v4.f32 [%y], {%v{4 * R}..=%v{4 * R + 3}};
+            st.global.cs.v4.f32 [%y], {%v{4 * R}..=%v{4 * R + 3}};
             add.u64 %y, %y, %pitch;
         }
     done:

@@ -1,12 +1,12 @@
 //! Matrix products.
 
-use crate::{numbers, on_hosts, on_schedules};
+use crate::{numbers, on_devices, on_hosts, on_schedules};
 use half::{bf16, f16};
 use ptx_dsl::Host;
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::Error;
 use ptx_dsl_kernels::gemm::{self, Cluster, Plan, Shape};
-use ptx_dsl_kernels::gemm_sm80;
+use ptx_dsl_kernels::{gemm_sm80, gemm_sm100};
 
 const fn shape([m, n, k]: [usize; 3]) -> Shape {
     Shape { m, n, k }
@@ -68,6 +68,25 @@ impl Problem {
         Ok(())
     }
 
+    /// Zeros, ones and halves of either sign for A and B: nothing is rounded but C.
+    fn e4m3(&self, device: &dyn Device, plan: Plan) -> Result<(), Error> {
+        let code = |x: &f32| [0x00, 0x30, 0x38, 0xb8][(x.abs() * 4.0) as usize % 4];
+        let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(code).collect::<Vec<u8>>());
+        let Shape { n, k, .. } = self.shape;
+        let (pad, depth) = (k.next_multiple_of(16) - k, k.next_multiple_of(16));
+        let padded =
+            |x: &[u8]| x.chunks(k).flat_map(|row| row.iter().copied().chain(vec![0; pad])).collect::<Vec<u8>>();
+        let plan = Plan::new(Shape { k: depth, ..self.shape }, plan.width(), plan.cluster(), 132)?;
+        let mut c = vec![bf16::NAN; self.exact.len()];
+        gemm::e4m3_bf16(&device, &padded(&a), &padded(&b), &mut c, plan, 1.0)?;
+        for (at, c) in c.iter().enumerate() {
+            let terms = a[at / n * k..][..k].iter().zip(&b[at % n * k..][..k]).map(|(a, b)| e4m3(*a) * e4m3(*b));
+            let sum: f64 = terms.sum();
+            assert!((c.to_f64() - sum).abs() <= sum.abs() / 256.0, "{:?}, {at}: {c} instead of {sum}", self.shape);
+        }
+        Ok(())
+    }
+
     fn f16_f32(&self, device: &dyn Device, plan: Plan) -> Result<(), Error> {
         let [a, b] = [&self.a, &self.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
         let mut c = vec![f32::NAN; self.exact.len()];
@@ -105,9 +124,23 @@ fn eight_bits() {
     };
     let (a, b) = (random(m * k), random(n * k));
     let [x, y] = [&a, &b].map(|x| x.iter().map(|x| e4m3(*x)).collect::<Vec<_>>());
+    let scales = |n, seed| numbers(n, seed).iter().map(|x| x + 1.5).collect::<Vec<f32>>();
+    let (a_scales, b_scales) = (scales(m, 5), scales(n, 6));
     for width in [256, 128] {
         let plan = Plan::new(shape([m, n, k]), width, Cluster::Alone, 1).expect("a plan");
-        on_hosts(|device| {
+        on_devices(|device| {
+            let mut c = vec![bf16::NAN; m * n];
+            gemm::e4m3_rows_bf16(&device, &a, &b, &mut c, plan, &a_scales, &b_scales)?;
+            for (at, c) in c.iter().enumerate() {
+                let scale = f64::from(a_scales[at / n]) * f64::from(b_scales[at % n]);
+                let terms = x[at / n * k..][..k].iter().zip(&y[at % n * k..][..k]).map(|(x, y)| x * y * scale);
+                let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
+                let bound = size * 2f64.powi(-11) + sum.abs() / 256.0;
+                assert!((c.to_f64() - sum).abs() <= bound, "{at}: {c} instead of {sum}");
+            }
+            Ok(())
+        });
+        on_devices(|device| {
             let mut c = vec![bf16::NAN; m * n];
             gemm::e4m3_bf16(&device, &a, &b, &mut c, plan, 0.25)?;
             for (at, c) in c.iter().enumerate() {
@@ -128,12 +161,22 @@ fn eight_bits() {
 fn every_type(width: u32) {
     let problem = Problem::new(shape([136, width as usize + 8, 328]));
     let plan = Plan::new(problem.shape, width, Cluster::Alone, 1).expect("a plan");
-    on_hosts(|device| {
+    on_devices(|device| {
         problem.bf16(device, plan)?;
         problem.f16_f32(device, plan)
     });
     problem.f16(&Host::new(), plan).expect("as bf16");
     problem.bf16_f32(&Host::new(), plan).expect("as f16");
+}
+
+#[test]
+fn tiles_of_64() {
+    every_type(64);
+}
+
+#[test]
+fn tiles_of_144() {
+    every_type(144);
 }
 
 #[test]
@@ -151,46 +194,90 @@ fn tiles_of_256() {
     every_type(256);
 }
 
+/// Every instance of a width with 32 schedules: two blocks in bf16, one in the other types, with tails.
+fn every_schedule(width: u32) {
+    let [deep, flat] = [72, 8].map(|k| Problem::new(shape([40, 24, k])));
+    let plan = |problem: &Problem, cluster| Plan::new(problem.shape, width, cluster, 132).expect("a plan");
+    for cluster in [Cluster::Alone, Cluster::Split(2), Cluster::Pair] {
+        on_schedules(|device| deep.bf16(device, plan(&deep, cluster)));
+    }
+    for cluster in [Cluster::Alone, Cluster::Pair] {
+        on_schedules(|device| flat.f16(device, plan(&flat, cluster)));
+        on_schedules(|device| flat.bf16_f32(device, plan(&flat, cluster)));
+        on_schedules(|device| flat.f16_f32(device, plan(&flat, cluster)));
+        on_schedules(|device| flat.e4m3(device, plan(&flat, cluster)));
+    }
+}
+
 #[test]
-fn schedules() {
-    let problem = Problem::new(shape([136, 72, 136]));
-    let plan = Plan::new(problem.shape, 256, Cluster::Alone, 1).expect("a plan");
-    on_schedules(|device| problem.bf16(device, plan));
-    let problem = Problem::new(shape([72, 136, 8]));
-    let plan = Plan::new(problem.shape, 128, Cluster::Alone, 1).expect("a plan");
-    on_schedules(|device| problem.f16_f32(device, plan));
+fn schedules_of_64() {
+    every_schedule(64);
+}
+
+#[test]
+fn schedules_of_128() {
+    every_schedule(128);
+}
+
+#[test]
+fn schedules_of_144() {
+    every_schedule(144);
+}
+
+#[test]
+fn schedules_of_192() {
+    every_schedule(192);
+}
+
+#[test]
+fn schedules_of_256() {
+    every_schedule(256);
 }
 
 /// Two and four CTAs for a tile, with parts of K that differ.
 #[test]
 fn shared_tiles() {
-    for (width, split) in [(192, 4), (128, 2)] {
+    for (width, split) in [(192, 4), (128, 2), (144, 3), (64, 5)] {
         let problem = Problem::new(shape([72, width as usize + 8, 264]));
         let plan = Plan::new(problem.shape, width, Cluster::Split(split), 132).expect("a plan");
-        on_hosts(|device| {
+        on_devices(|device| {
             problem.bf16(device, plan)?;
             problem.f16_f32(device, plan)
         });
     }
-    let problem = Problem::new(shape([72, 72, 72]));
-    let plan = Plan::new(problem.shape, 128, Cluster::Split(2), 132).expect("a plan");
-    on_schedules(|device| problem.bf16(device, plan));
 }
 
 /// Three rows of tiles for pairs of them.
 #[test]
 fn pairs() {
-    for width in [256, 192, 128] {
+    for width in [256, 192, 144, 128, 64] {
         let problem = Problem::new(shape([264, width as usize / 2 + 8, 264]));
         let plan = Plan::new(problem.shape, width, Cluster::Pair, 2).expect("a plan");
-        on_hosts(|device| {
+        on_devices(|device| {
             problem.bf16(device, plan)?;
             problem.f16_f32(device, plan)
         });
     }
-    let problem = Problem::new(shape([136, 72, 136]));
-    let plan = Plan::new(problem.shape, 128, Cluster::Pair, 2).expect("a plan");
-    on_schedules(|device| problem.bf16(device, plan));
+}
+
+/// `tcgen05`: tails in each dimension, more blocks of K than stages, and more tiles than the pairs that start.
+#[test]
+fn blackwell() {
+    let check = |device: &dyn Device, problem: &Problem| {
+        let [a, b] = [&problem.a, &problem.b].map(|x| x.iter().map(|x| bf16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![bf16::NAN; problem.exact.len()];
+        gemm_sm100::bf16_bf16(&device, &a, &b, &mut c, problem.shape)?;
+        problem.compare(c.iter().map(|c| c.to_f64()), 8);
+        let [a, b] = [&problem.a, &problem.b].map(|x| x.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>());
+        let mut c = vec![f16::NAN; problem.exact.len()];
+        gemm_sm100::f16_f16(&device, &a, &b, &mut c, problem.shape)?;
+        problem.compare(c.iter().map(|c| c.to_f64()), 11);
+        Ok(())
+    };
+    let problem = Problem::new(shape([270, 264, 392]));
+    on_hosts(|device| check(device, &problem));
+    let problem = Problem::new(shape([136, 264, 72]));
+    on_schedules(|device| check(device, &problem));
 }
 
 /// `mma.sync`: tails in each dimension, and more blocks of K than stages.
@@ -208,7 +295,7 @@ fn ampere() {
         Ok(())
     };
     let problem = Problem::new(shape([200, 138, 328]));
-    on_hosts(|device| check(device, &problem));
+    on_devices(|device| check(device, &problem));
     let problem = Problem::new(shape([70, 34, 136]));
     on_schedules(|device| check(device, &problem));
 }

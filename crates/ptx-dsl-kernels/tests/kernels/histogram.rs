@@ -1,6 +1,6 @@
 //! Counts of bytes.
 
-use crate::{on_hosts, on_schedules};
+use crate::{on_devices, on_schedules};
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::{Error, histogram};
 use ptx_dsl_test_support::random::Random;
@@ -19,6 +19,6 @@ fn check(device: &dyn Device, n: usize) -> Result<(), Error> {
 
 #[test]
 fn any_length() {
-    on_hosts(|device| [0, 1, 15, 16, 4097, 100_003].iter().try_for_each(|n| check(device, *n)));
+    on_devices(|device| [0, 1, 15, 16, 4097, 100_003].iter().try_for_each(|n| check(device, *n)));
     on_schedules(|device| check(device, 17_001));
 }

@@ -1,4 +1,5 @@
-//! Every kernel on the host, the checked host and many schedules, against plain Rust; every text through ptxas.
+//! Every kernel on the host, the checked host and many schedules, against plain Rust; every text through ptxas. With the feature `cuda` the
+//! kernels run on a GPU, too, if there is one.
 
 mod attention;
 mod gemm;
@@ -7,6 +8,7 @@ mod ptx;
 mod reduce;
 mod rows;
 mod scan;
+mod top_k;
 mod transpose;
 mod tune;
 
@@ -24,6 +26,27 @@ fn numbers(n: usize, seed: u64) -> Vec<f32> {
 fn on_hosts(test: impl Fn(&dyn ptx_dsl::launch::Device) -> Result<(), Error>) {
     test(&Host::new()).expect("the plain host runs it");
     test(&Host::checked()).expect("the checked host has no complaint");
+}
+
+/// Runs a test on a plain host, on the checked one, and with the feature `cuda` on a GPU.
+fn on_devices(test: impl Fn(&dyn ptx_dsl::launch::Device) -> Result<(), Error>) {
+    on_hosts(&test);
+    #[cfg(feature = "cuda")]
+    if let Some(gpu) = gpu() {
+        test(&gpu).expect("the GPU runs it");
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn gpu() -> Option<ptx_dsl::cuda::Gpu> {
+    use ptx_dsl::cuda::Gpu;
+    if !Gpu::available() {
+        println!("no GPU here: hosts alone");
+        return None;
+    }
+    // SAFETY: the kernels of this crate access their arguments alone.
+    #[allow(unsafe_code)]
+    Some(unsafe { Gpu::new(0) }.expect("a GPU"))
 }
 
 /// Runs a test with 32 schedules of the checked host.

@@ -1,6 +1,6 @@
 //! Sum, maximum and minimum.
 
-use crate::{numbers, on_hosts, on_schedules};
+use crate::{numbers, on_devices, on_schedules};
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::{Error, reduce};
 
@@ -20,7 +20,7 @@ fn check(device: &dyn Device, n: usize) -> Result<(), Error> {
 
 #[test]
 fn any_length() {
-    on_hosts(|device| [0, 1, 3, 4, 513, 8191, 8192, 8193, 20_001, 40_000].iter().try_for_each(|n| check(device, *n)));
+    on_devices(|device| [0, 1, 3, 4, 513, 8191, 8192, 8193, 20_001, 40_000].iter().try_for_each(|n| check(device, *n)));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn more_tiles_than_ctas() {
 
 #[test]
 fn a_nan_wins() {
-    on_hosts(|device| {
+    on_devices(|device| {
         let mut x = numbers(9000, 3);
         x[8500] = f32::NAN;
         let mut result = [0.0];

@@ -1,6 +1,6 @@
 //! Softmax and normalisation of rows.
 
-use crate::{numbers, on_hosts, on_schedules};
+use crate::{numbers, on_devices, on_schedules};
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::{Error, rms_norm, softmax};
 
@@ -48,19 +48,19 @@ fn rms_norm(device: &dyn Device, [rows, columns]: [usize; 2]) -> Result<(), Erro
 
 #[test]
 fn softmax_of_every_instance() {
-    on_hosts(|device| SHAPES.iter().try_for_each(|shape| softmax(device, *shape)));
+    on_devices(|device| SHAPES.iter().try_for_each(|shape| softmax(device, *shape)));
     on_schedules(|device| softmax(device, [3, 1028]));
 }
 
 #[test]
 fn rms_norm_of_every_instance() {
-    on_hosts(|device| SHAPES.iter().try_for_each(|shape| rms_norm(device, *shape)));
+    on_devices(|device| SHAPES.iter().try_for_each(|shape| rms_norm(device, *shape)));
     on_schedules(|device| rms_norm(device, [3, 1028]));
 }
 
 #[test]
 fn very_long_rows() {
-    on_hosts(|device| {
+    on_devices(|device| {
         softmax(device, [2, 33_000])?;
         rms_norm(device, [2, 33_000])
     });
@@ -68,7 +68,7 @@ fn very_long_rows() {
 
 #[test]
 fn infinities() {
-    on_hosts(|device| {
+    on_devices(|device| {
         let mut x = [f32::NEG_INFINITY; 8];
         x[2] = 1.0;
         let mut y = [f32::NAN; 8];

@@ -1,6 +1,6 @@
 //! Prefix sums.
 
-use crate::{numbers, on_hosts, on_schedules};
+use crate::{numbers, on_devices, on_schedules};
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::{Error, scan};
 use ptx_dsl_test_support::random::Random;
@@ -34,8 +34,8 @@ fn check_f32(device: &dyn Device, n: usize) -> Result<(), Error> {
 
 #[test]
 fn any_length() {
-    on_hosts(|device| [0, 1, 5, 16_383, 16_384, 16_385, 700_001].iter().try_for_each(|n| check_u32(device, *n)));
-    on_hosts(|device| check_f32(device, 50_001));
+    on_devices(|device| [0, 1, 5, 16_383, 16_384, 16_385, 700_001].iter().try_for_each(|n| check_u32(device, *n)));
+    on_devices(|device| check_f32(device, 50_001));
 }
 
 #[test]

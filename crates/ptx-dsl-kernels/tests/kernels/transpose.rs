@@ -1,6 +1,6 @@
 //! Transposition.
 
-use crate::{numbers, on_hosts, on_schedules};
+use crate::{numbers, on_devices, on_schedules};
 use ptx_dsl::launch::Device;
 use ptx_dsl_kernels::{Error, transpose};
 
@@ -16,7 +16,7 @@ fn check(device: &dyn Device, [rows, columns]: [usize; 2]) -> Result<(), Error> 
 #[test]
 fn any_shape() {
     let shapes = [[1, 1], [4, 4], [64, 64], [68, 132], [200, 4], [3, 5], [33, 70], [128, 30]];
-    on_hosts(|device| shapes.iter().try_for_each(|shape| check(device, *shape)));
+    on_devices(|device| shapes.iter().try_for_each(|shape| check(device, *shape)));
     on_schedules(|device| check(device, [68, 132]));
     on_schedules(|device| check(device, [33, 35]));
 }

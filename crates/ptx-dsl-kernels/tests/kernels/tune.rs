@@ -28,14 +28,14 @@ fn the_fastest_plan_is_remembered() -> Result<(), ptx_dsl_kernels::Error> {
     let plan = tuned.plan(&clock, shape)?;
     // plans are launched twice, and the second time counts: the second plan was the fast one
     assert_eq!(Some(plan), Plan::all(shape, 132).nth(1));
-    assert_eq!((plan.width(), plan.cluster()), (256, Cluster::Split(2)));
+    assert_eq!((plan.width(), plan.cluster()), (256, Cluster::Pair));
     let launches = clock.1.get();
     assert_eq!(launches as usize, 2 * Plan::all(shape, 132).count());
     // neither this table nor another one measures it again
     assert_eq!(tuned.plan(&clock, shape)?, plan);
     assert_eq!(Tuned::new(&file, 132).plan(&clock, shape)?, plan);
     assert_eq!(clock.1.get(), launches);
-    assert_eq!(std::fs::read_to_string(&file).expect("the file"), "64 64 128 256 2 10000\n");
+    assert_eq!(std::fs::read_to_string(&file).expect("the file"), "64 64 128 256 pair 10000\n");
     std::fs::remove_file(&file).expect("the file");
     // a host has no time
     let error = Tuned::new(&file, 132).plan(&Host::new(), shape).unwrap_err();
