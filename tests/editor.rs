@@ -5,6 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+mod answers;
+mod client;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -149,16 +152,22 @@ fn kernel(name: &str) -> String {
 }
 
 /// Writes a package that uses ptx-dsl like any user's.
-fn package() -> PathBuf {
-    let directory = root().join("target").join("editor");
+fn write_package(directory: &Path, files: &[(&str, &str)]) {
     let manifest = format!(
         "[package]\nname = \"editor\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nptx-dsl = {{ path = {:?} }}\n\n[workspace]\n",
         root().join("ptx-dsl")
     );
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("a lock file");
-    for (name, text) in [
-        ("Cargo.toml", manifest.as_str()),
-        ("Cargo.lock", &lock),
+    for (name, text) in [("Cargo.toml", manifest.as_str()), ("Cargo.lock", &lock)].iter().chain(files) {
+        let path = directory.join(name);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+}
+
+fn package() -> PathBuf {
+    let directory = root().join("target").join("editor");
+    let files = [
         ("src/main.rs", MAIN),
         // Nobody names this one.
         ("src/two.ptx", &kernel("not_this_one")),
@@ -167,11 +176,8 @@ fn package() -> PathBuf {
         ("src/other/deeper/two.ptx", &kernel("two")),
         ("kernels/one.ptx", &kernel("one")),
         ("examples/mistake.rs", MISTAKE),
-    ] {
-        let path = directory.join(name);
-        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
-        std::fs::write(path, text).expect("written");
-    }
+    ];
+    write_package(&directory, &files);
     directory
 }
 

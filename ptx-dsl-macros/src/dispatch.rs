@@ -1,6 +1,7 @@
 //! `ptx!`: which form the input has.
 
 use crate::closure;
+use crate::editor;
 use crate::elements;
 use crate::expand;
 use crate::expand::{Pass, kernels};
@@ -8,7 +9,7 @@ use crate::include;
 use crate::instances;
 use crate::layouts;
 use crate::parts;
-use crate::parts::Step;
+use crate::parts::{Module, Step};
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::Compiled;
@@ -23,13 +24,25 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
         Step::Call(tokens) => return tokens,
         Step::Module(module) => module,
     };
+    let editor = if pass == Pass::Types { editor::call(&module) } else { TokenStream::new() };
+    module_items(module, pass, &editor)
+}
+
+/// The items of a module whose parts are known. `editor`: what goes before them.
+fn module_items(module: Module, pass: Pass, editor: &TokenStream) -> TokenStream {
     let definitions = module.definitions();
     let mut source = Source::of(&module);
+    if !editor.is_empty() && source.marker.is_some() {
+        // what follows the call of `editor!` is not looked at
+        let is_closure = ptx_dsl_frontend::source::closure::bar(&source.tokens).is_some();
+        return if is_closure { quote!({ #editor }) } else { editor.clone() };
+    }
     if !definitions.is_empty() {
         let own = source.own..source.tokens.len();
         let found = check_definitions(&source.without_parts(), &source.tokens, own, source.hidden());
         let broken = found.iter().any(|d| d.severity == Severity::Error);
-        let mut out = expand::findings(&source, &found);
+        let mut out = editor.clone();
+        out.extend(expand::findings(&source, &found));
         out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
         if let Some(definition) = definitions.first().filter(|_| !broken) {
             out.extend(layouts::of_part(definition.visibility(), &source));
@@ -49,7 +62,10 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let (tokens, found) = match &closure {
         None => (&source.tokens, Vec::new()),
         Some(Ok((tokens, found))) => (tokens, found.clone()),
-        Some(Err(found)) => return expand::findings(&source, found),
+        Some(Err(found)) => {
+            let found = expand::findings(&source, found);
+            return quote!(#editor #found);
+        }
     };
     let own = match (pass, &closure) {
         (Pass::Types, None) => {
@@ -84,8 +100,8 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
         out.extend(layouts::items(&compiled.ast.layouts, &quote!(pub), &source));
     }
     match closure {
-        Some(_) if pass == Pass::Types => quote!({ #out #(#names())* }),
-        _ => out,
+        Some(_) if pass == Pass::Types => quote!({ #editor #out #(#names())* }),
+        _ => quote!(#editor #out),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod closure;
 mod dispatch;
+mod editor;
 mod elements;
 mod expand;
 mod hash;
@@ -90,4 +91,12 @@ pub fn param(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn compile_kernels(input: TokenStream) -> TokenStream {
     dispatch::code(input.into()).into()
+}
+
+/// In rust-analyzer `ptx!` begins with a call of this macro with its own input. It expands to items that lead from the tokens to what
+/// is known of them. Nothing else expands it.
+#[doc(hidden)]
+#[proc_macro]
+pub fn editor(input: TokenStream) -> TokenStream {
+    editor::expand(input.into()).into()
 }

@@ -2,7 +2,7 @@
 //! source token keeps its span under its number.
 
 use crate::parts::Module;
-use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use ptx_dsl_frontend::notes::{Comment, Notes, Places};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
@@ -26,8 +26,23 @@ pub struct Source {
     pub own: usize,
     /// Doc comments of the module, which are all that rustc gives.
     comments: Vec<Comment>,
+    /// Where the cursor is, if rust-analyzer asks what may be written.
+    pub marker: Option<Marker>,
     /// Groups: number of the opening token, the group, number of the closing token.
     pub groups: Vec<(u32, TokenTree, u32)>,
+}
+
+/// What rust-analyzer writes at the cursor, as a word or at the end of one, to see where in an expansion a completion belongs.
+const MARKER: &str = "raCompletionMarker";
+
+/// A cursor. Its word is not among the tokens.
+#[derive(Debug)]
+pub struct Marker {
+    /// The word as rust-analyzer wrote it.
+    pub word: Ident,
+    /// The number of the token that it ends, or of the one before which it stands.
+    id: u32,
+    is_end: bool,
 }
 
 /// The line and column where a token starts or ends.
@@ -158,6 +173,32 @@ impl Source {
     /// The tokens of the module itself.
     pub fn without_parts(&self) -> Vec<Token> {
         self.tokens.iter().filter(|token| self.part(token.id).is_none()).cloned().collect()
+    }
+
+    /// The place in `tokens` of the token that is being written, or before which one is.
+    pub fn marked(&self) -> Option<usize> {
+        let Marker { id, is_end, .. } = *self.marker.as_ref()?;
+        let after = |id: u32| self.tokens.partition_point(|token| token.id < id);
+        if is_end {
+            return after(id + 1).checked_sub(1);
+        }
+        let at = after(id);
+        // `%` is the beginning of a name, also where the next word makes one of it
+        let sigil = at.checked_sub(1).filter(|before| {
+            let token = &self.tokens[*before];
+            let begins = match &token.kind {
+                Tok::Punct(c) => matches!(c, '%' | '$'),
+                Tok::Word(word) => word.starts_with(['%', '$']),
+                _ => false,
+            };
+            token.id + 1 == id && begins
+        });
+        Some(sigil.unwrap_or(at))
+    }
+
+    /// Is the token in this call of the macro, and not in a part?
+    pub fn is_own(&self, token: &Token) -> bool {
+        self.part(token.id).is_none()
     }
 
     /// The part that the token is from.
@@ -356,12 +397,20 @@ impl Reader {
                     self.out.groups.push((first, tree.clone(), last));
                 }
                 TokenTree::Ident(i) => {
-                    let glued = self.glued(i.span(), None);
-                    let id = self.id(i.span(), Some(tree.clone()));
                     let mut text = i.to_string();
                     if let Some(plain) = text.strip_prefix("r#") {
                         text = plain.to_owned();
                     }
+                    if let Some(typed) = text.strip_suffix(MARKER) {
+                        let is_end = !typed.is_empty();
+                        self.out.marker = Some(Marker { id: self.out.spans.len() as u32, is_end, word: i.clone() });
+                        if !is_end {
+                            continue;
+                        }
+                        text = typed.to_owned();
+                    }
+                    let glued = self.glued(i.span(), None);
+                    let id = self.id(i.span(), Some(tree.clone()));
                     self.push(Tok::Word(text), id, glued);
                 }
                 TokenTree::Punct(p) => {

@@ -200,7 +200,7 @@ pub mod prelude {
 /// What emitted code names. It may change in every version.
 #[doc(hidden)]
 pub mod __private {
-    pub use ptx_dsl_macros::compile_kernels;
+    pub use ptx_dsl_macros::{compile_kernels, editor};
     pub use ptx_dsl_runtime::*;
 
     /// Whether the profile optimises this crate. Crates with kernels are then assumed to be optimised too.

@@ -28,6 +28,25 @@ pub fn fixes(document: &Document, within: Range<usize>) -> Vec<Fix> {
     found.flat_map(|(number, d)| candidates(document, number, d)).filter(|fix| mends(document, fix)).collect()
 }
 
+/// How many findings are mended at once at most.
+const MOST: usize = 100;
+
+/// The text with the first edit of each finding that has one; `None` if there is none. Each edit is tried on what the ones before it left.
+pub fn fix_all(document: &Document) -> Option<String> {
+    let mut text: Option<String> = None;
+    for _ in 0..MOST {
+        let owned = text.as_ref().map(|text| Document::new(text.as_str()));
+        let now = owned.as_ref().unwrap_or(document);
+        let found = now.diagnostics().iter().enumerate();
+        let fix = found.flat_map(|(number, d)| candidates(now, number, d)).find(|fix| mends(now, fix));
+        let Some(fix) = fix else { break };
+        let mut new = now.text().to_owned();
+        new.replace_range(fix.at, &fix.text);
+        text = Some(new);
+    }
+    text
+}
+
 /// The edits that the helps of a finding may mean.
 fn candidates(document: &Document, finding: usize, d: &Diagnostic) -> Vec<Fix> {
     let at = document.bytes(d.span);

@@ -2,11 +2,11 @@
 
 use crate::Document;
 use crate::names::SymbolKind;
-use crate::statement::{Statement, rest_of};
+use crate::statement::{Statement, entries_of_pieces, rest_of};
 use crate::table::needs;
 use ptx_dsl_frontend::isa::directive::DIRECTIVES;
 use ptx_dsl_frontend::isa::sreg::SREGS;
-use ptx_dsl_frontend::isa::syntax::{Form, Shape};
+use ptx_dsl_frontend::isa::syntax::{Form, Shape, forms};
 use ptx_dsl_frontend::isa::{Instr, OpTy, Role};
 use ptx_dsl_frontend::table::FAMILIES;
 use ptx_dsl_frontend::ty::Ty;
@@ -100,40 +100,44 @@ fn directives(document: &Document, byte: usize, statement: &Statement<'_>) -> Ve
 fn in_opcode(document: &Document, byte: usize, statement: &Statement<'_>) -> Vec<Completion> {
     let replaces = word_before(document.text(), byte);
     let written = statement.pieces.split_last().map_or([].as_slice(), |(_, written)| written);
+    let of = |(text, (kind, detail))| Completion { text, kind, detail, replaces: replaces.clone(), fits: true };
+    after_pieces(written).into_iter().map(of).collect()
+}
+
+/// The opcodes and qualifiers that may follow the pieces of an opcode, with a few words about each.
+pub(crate) fn after_pieces(written: &[String]) -> BTreeMap<String, (CompletionKind, String)> {
     let before: String = written.iter().map(|piece| format!("{piece}.")).collect();
     let mut found: BTreeMap<String, (CompletionKind, String)> = BTreeMap::new();
     for instr in FAMILIES.iter().flat_map(|(_, list)| list.iter()) {
         if let Some(rest) = instr.opcode.strip_prefix(before.as_str()) {
-            let detail = format!("{}, {}", instr.section, needs(Some(instr.since), Some(instr.requires)));
-            found.entry(rest.to_owned()).or_insert((CompletionKind::Opcode, detail));
+            let detail = || format!("{}, {}", instr.section, needs(Some(instr.since), Some(instr.requires)));
+            found.entry(rest.to_owned()).or_insert_with(|| (CompletionKind::Opcode, detail()));
         }
     }
-    let known = Statement { pieces: written.to_vec(), ..Statement::before(document, byte) };
-    let (_, used) = known.entries();
-    if used > 0 {
-        for (instr, form) in known.forms() {
+    let (entries, used) = entries_of_pieces(written);
+    for instr in entries {
+        for form in forms(instr) {
             for slot in rest_of(&form, &written[used..]).unwrap_or_default() {
                 let slot = &form.slots[slot];
                 for alt in &slot.alts {
-                    let detail = format!("{} of `{}`", slot.name, instr.opcode);
-                    found.entry(alt.word().to_owned()).or_insert((CompletionKind::Qualifier, detail));
+                    let detail = || format!("{} of `{}`", slot.name, instr.opcode);
+                    found.entry(alt.word().to_owned()).or_insert_with(|| (CompletionKind::Qualifier, detail()));
                 }
             }
         }
     }
-    let of = |(text, (kind, detail))| Completion { text, kind, detail, replaces: replaces.clone(), fits: true };
-    found.into_iter().map(of).collect()
+    found
 }
 
 /// What an operand may be.
-struct Wanted {
+pub(crate) struct Wanted {
     /// The types of registers that fit; any if it is empty.
-    types: Vec<Ty>,
-    role: Role,
+    pub types: Vec<Ty>,
+    pub role: Role,
 }
 
 /// What the forms want as the operand at the cursor.
-fn wanted(statement: &Statement<'_>) -> Vec<Wanted> {
+pub(crate) fn wanted(statement: &Statement<'_>) -> Vec<Wanted> {
     let number = statement.operand();
     let of = |(instr, form): (&'static Instr, Form)| {
         let mut operand = form.operands.get(number)?;
@@ -146,11 +150,21 @@ fn wanted(statement: &Statement<'_>) -> Vec<Wanted> {
         let types = match spec.ty {
             OpTy::Ty(ty) => vec![ty],
             OpTy::Slot(name) | OpTy::Vec(name, _) | OpTy::Parts(name) => written_types(statement, &form, name),
+            OpTy::Wide(name) => {
+                let narrow = written_types(statement, &form, name);
+                let is_wide = statement.pieces.iter().any(|piece| piece == "wide");
+                if is_wide { narrow.into_iter().filter_map(twice).collect() } else { narrow }
+            }
             _ => Vec::new(),
         };
         Some(Wanted { types, role: spec.role })
     };
     statement.forms().into_iter().filter_map(of).collect()
+}
+
+/// A type of twice as many bits.
+fn twice(ty: Ty) -> Option<Ty> {
+    Ty::from_name(&format!("b{}", 2 * ty.bits()))
 }
 
 /// The types that are written in a slot of a form.
@@ -178,7 +192,7 @@ fn in_operands(document: &Document, byte: usize, statement: &Statement<'_>) -> V
         };
         let fits = match symbol.kind {
             SymbolKind::Label | SymbolKind::Function => is_target,
-            SymbolKind::Kernel => false,
+            SymbolKind::Kernel | SymbolKind::Piece => false,
             SymbolKind::Register => !is_target && (in_address || wanted.is_empty() || wanted.iter().any(suits)),
             SymbolKind::Variable | SymbolKind::Parameter => {
                 in_address || statement.pieces.first().is_some_and(|p| p == "mov")

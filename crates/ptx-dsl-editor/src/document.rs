@@ -1,14 +1,18 @@
 //! A text with what the front end makes of it.
 
-use crate::names::Names;
+use crate::facts::Facts;
+use crate::names::{Names, Symbol};
+use crate::words::functions;
 use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::ast::Module;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
-use ptx_dsl_frontend::parse::repeat::{expand, repeats};
+use ptx_dsl_frontend::parse::repeat::{Expanded, expand, expand_alone, has_pieces, repeats};
 use ptx_dsl_frontend::session::{Input, Session};
 use ptx_dsl_frontend::source::closure;
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// A text of PTX and its analysis.
@@ -16,8 +20,11 @@ pub struct Document {
     text: String,
     lexed: Lexed,
     compiled: Compiled,
+    /// The pieces, each by itself as a kernel.
+    alone: Option<Compiled>,
     names: Names,
     findings: Vec<Finding>,
+    facts: OnceCell<Facts>,
 }
 
 /// Something that is wrong with the text.
@@ -53,16 +60,28 @@ impl Document {
         let (lexed, found) = lex(&text);
         let input = Input { tokens: &lexed.tokens, found, own: None, ..Input::default() };
         let compiled = Session::default().compile(input);
-        Document::of(text, lexed, compiled)
+        Document::of(text, lexed, compiled, None)
     }
 
     /// Analyses the body of a `ptx!` in a file of Rust: these bytes of the text, without their braces. All places are bytes of the file.
     pub fn in_rust(text: impl Into<String>, body: Range<usize>) -> Document {
         let text = text.into();
-        let (mut lexed, mut found) = lex_rust(text.get(body.clone()).unwrap_or(""));
+        let (mut lexed, found) = lex_rust(text.get(body.clone()).unwrap_or(""));
         for range in &mut lexed.ranges {
             *range = range.start + body.start..range.end + body.start;
         }
+        Document::rust(text, lexed, found, false)
+    }
+
+    /// Analyses the tokens of a `ptx!`, which have no text; their numbers are below `count`. Places are bytes of a text that is written
+    /// for them. There are no findings of rules.
+    pub fn of_tokens(tokens: Vec<Token>, count: u32) -> Document {
+        let (text, lexed) = written(tokens, count);
+        Document::rust(text, lexed, Vec::new(), true)
+    }
+
+    /// `unread`: nobody reads the findings.
+    fn rust(text: String, mut lexed: Lexed, mut found: Vec<Diagnostic>, unread: bool) -> Document {
         let is_closure = closure::bar(&lexed.tokens).is_some();
         let mut tokens = lexed.tokens.clone();
         if is_closure {
@@ -74,7 +93,18 @@ impl Document {
                 Err(mut wrong) => found.append(&mut wrong),
             }
         }
-        let expanded = repeats(&tokens).then(|| expand(&tokens, lexed.ranges.len() as u32));
+        let count = lexed.ranges.len();
+        let expanded = repeats(&tokens).then(|| expand(&tokens, count as u32));
+        if let Some(expanded) = &expanded {
+            lexed.ranges.extend(places(expanded, &lexed.ranges[..count]));
+        }
+        let session = Session { in_rust: true, unread, ..Session::default() };
+        let alone = has_pieces(&tokens).then(|| {
+            let expanded = expand_alone(&tokens, lexed.ranges.len() as u32, 0..tokens.len(), false);
+            lexed.ranges.extend(places(&expanded, &lexed.ranges[..count]));
+            let unread = Session { unread: true, ..session };
+            unread.compile(Input { tokens: &expanded.tokens, expanded: Some(&expanded), ..Input::default() })
+        });
         let input = Input {
             tokens: expanded.as_ref().map_or(&tokens, |expanded| &expanded.tokens),
             expanded: expanded.as_ref(),
@@ -82,14 +112,15 @@ impl Document {
             found,
             ..Input::default()
         };
-        let compiled = Session { in_rust: true, ..Session::default() }.compile(input);
-        Document::of(text, lexed, compiled)
+        let compiled = session.compile(input);
+        Document::of(text, lexed, compiled, alone)
     }
 
-    fn of(text: String, lexed: Lexed, compiled: Compiled) -> Document {
-        let names = Names::new(&lexed, &compiled.ast);
+    fn of(text: String, lexed: Lexed, compiled: Compiled, alone: Option<Compiled>) -> Document {
+        let modules: Vec<&Module> = std::iter::once(&compiled).chain(&alone).map(|compiled| &compiled.ast).collect();
+        let names = Names::new(&text, &lexed, &modules);
         let findings = compiled.diagnostics.iter().map(|d| finding(&lexed, text.len(), d)).collect();
-        Document { text, lexed, compiled, names, findings }
+        Document { text, lexed, compiled, alone, names, findings, facts: OnceCell::new() }
     }
 
     /// The text.
@@ -107,8 +138,25 @@ impl Document {
         &self.names
     }
 
+    pub(crate) fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::new(&self.compiled))
+    }
+
+    /// What the analyses know of a register; empty for other names.
+    pub(crate) fn known_of(&self, symbol: &Symbol, word: &str) -> String {
+        let of = functions(self)
+            .find(|f| self.bytes(f.span).start <= symbol.at.start && symbol.at.start < self.bytes(f.end).end);
+        let known = of.and_then(|function| self.facts().of_register(&function.name.text, word));
+        known.unwrap_or_default().to_owned()
+    }
+
     pub(crate) fn compiled(&self) -> &Compiled {
         &self.compiled
+    }
+
+    /// The module, and its pieces by themselves.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &Compiled> {
+        std::iter::once(&self.compiled).chain(&self.alone)
     }
 
     pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
@@ -154,6 +202,34 @@ impl Document {
             None => inside.map(|_| next),
         }
     }
+}
+
+/// Where the tokens are from that an expansion made.
+fn places(expanded: &Expanded, written: &[Range<usize>]) -> Vec<Range<usize>> {
+    expanded.sources().map(|source| written.get(source as usize).cloned().unwrap_or(0..0)).collect()
+}
+
+/// A text for tokens, and where they are in it.
+fn written(tokens: Vec<Token>, count: u32) -> (String, Lexed) {
+    let mut text = String::new();
+    let mut ranges = vec![0..0; count as usize];
+    for token in &tokens {
+        if !token.glued && !text.is_empty() {
+            text.push(if text.ends_with([';', '{', '}']) { '\n' } else { ' ' });
+        }
+        let start = text.len();
+        match &token.kind {
+            Tok::Word(word) | Tok::Number(word) => text.push_str(word),
+            Tok::Str(string) => text.extend(["\"", string, "\""]),
+            Tok::Punct(c) => text.push(*c),
+        }
+        if let Some(range) = ranges.get_mut(token.id as usize) {
+            // the pieces of a literal share their number
+            let first = if range.end == 0 { start } else { range.start };
+            *range = first..text.len();
+        }
+    }
+    (text, Lexed { tokens, ranges, ..Lexed::default() })
 }
 
 fn finding(lexed: &Lexed, len: usize, d: &Diagnostic) -> Finding {

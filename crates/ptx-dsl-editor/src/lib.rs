@@ -5,9 +5,14 @@
 //! A text that is broken gives the answers that its whole statements allow. Nothing here panics on any text.
 
 mod actions;
+mod calls;
 mod completion;
 mod document;
+mod facts;
 mod hover;
+mod inlays;
+mod marks;
+mod meaning;
 mod names;
 mod outline;
 mod signature;
@@ -17,10 +22,13 @@ mod table;
 mod tests;
 mod words;
 
-pub use actions::{Fix, fixes};
+pub use actions::{Fix, fix_all, fixes};
+pub use calls::{Call, Callable, callable, callees, callers};
 pub use completion::{Completion, CompletionKind, completions};
 pub use document::{Document, Finding, Related};
 pub use hover::{Hover, hover};
+pub use inlays::{Inlay, inlays};
+pub use marks::{Declared, List, Mark, Marks, is_place, marks};
 pub use names::{Names, Symbol, SymbolKind};
 pub use outline::{Fold, Outline, folds, outline};
 pub use signature::{Signature, signature};

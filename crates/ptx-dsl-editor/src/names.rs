@@ -6,7 +6,7 @@ use ptx_dsl_frontend::ast::{Function, Instr, Item, Module, Stmt, VarDecl, Word};
 use ptx_dsl_frontend::constant::Count;
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::span::Span;
-use ptx_dsl_frontend::token::{Tok, is_at};
+use ptx_dsl_frontend::token::{Tok, Token, is_at};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -26,6 +26,8 @@ pub enum SymbolKind {
     Function,
     /// A label.
     Label,
+    /// A piece of `ptx!`: `.inline` or `.layout`.
+    Piece,
 }
 
 /// A declared name.
@@ -64,10 +66,13 @@ pub struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(lexed: &Lexed, ast: &Module) -> Names {
-        let mut collector = Collector { lexed, names: Names::default(), words: HashSet::new() };
-        let end = lexed.ranges.last().map_or(0, |range| range.end);
-        for item in &ast.items {
+    /// The names of a text and of the modules that were made of it.
+    pub(crate) fn new(text: &str, lexed: &Lexed, modules: &[&Module]) -> Names {
+        let end = lexed.tokens.last().map_or(0, |token| lexed.bytes(token.span()).end);
+        let pieces = pieces(lexed);
+        let mut collector = Collector { text, lexed, pieces, names: Names::default(), words: HashSet::new() };
+        collector.pieces(&(0..end));
+        for item in modules.iter().flat_map(|module| &module.items) {
             match item {
                 Item::Var(var) => collector.variables(var, &(0..end), SymbolKind::Variable),
                 Item::Function(function) => collector.function(function, &(0..end)),
@@ -75,6 +80,10 @@ impl Names {
             }
         }
         let Collector { mut names, words, .. } = collector;
+        let symbols = &names.symbols;
+        for declared in names.by_name.values_mut() {
+            declared.sort_by_key(|i| symbols[*i].scope.start);
+        }
         names.find_uses(lexed, &words);
         names
     }
@@ -134,6 +143,11 @@ impl Names {
         self.occurrences.iter().map(|o| (&self.symbols[o.symbol], &o.at))
     }
 
+    /// The same with the numbers of the names.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &Range<usize>)> {
+        self.occurrences.iter().map(|o| (o.symbol, &o.at))
+    }
+
     fn number_at(&self, byte: usize) -> Option<(usize, Range<usize>)> {
         let next = self.occurrences.partition_point(|o| o.at.end < byte);
         let found = self.occurrences[next..].iter().take(2).find(|o| o.at.start <= byte && byte <= o.at.end)?;
@@ -142,8 +156,10 @@ impl Names {
 
     /// The innermost declaration of exactly this name.
     fn resolve_exactly(&self, name: &str, byte: usize) -> Option<usize> {
-        let declared = self.by_name.get(name)?.iter().copied();
-        declared.filter(|i| self.symbols[*i].scope.contains(&byte)).max_by_key(|i| self.symbols[*i].scope.start)
+        // many functions may declare the name: their scopes are in the order of the text, and an inner one begins later
+        let declared = self.by_name.get(name)?;
+        let before = declared.partition_point(|i| self.symbols[*i].scope.start <= byte);
+        declared[..before].iter().rev().copied().find(|i| self.symbols[*i].scope.contains(&byte))
     }
 
     /// The declaration of a word: of the name itself, or of a range of registers that has it.
@@ -167,7 +183,10 @@ impl Names {
             }
             let at = lexed.bytes(token.span());
             let declared = declared_at(&self.symbols, &self.by_name, word, &at);
-            if let Some(symbol) = declared.or_else(|| self.resolve(word, at.start)) {
+            // `%r{I}` is one of `%r<4>`
+            let goes_on = lexed.tokens.get(i + 1).is_some_and(|next| next.is('{') && next.glued);
+            let of_range = || self.resolve_exactly(word, at.start).filter(|_| goes_on);
+            if let Some(symbol) = declared.or_else(|| self.resolve(word, at.start)).or_else(of_range) {
                 self.occurrences.push(Occurrence { at, symbol });
             }
         }
@@ -184,8 +203,39 @@ fn declared_at(
     by_name.get(word)?.iter().copied().find(|i| symbols[*i].at == *at)
 }
 
+/// A piece of `ptx!`.
+struct Piece {
+    /// The number of its name among the tokens.
+    name: usize,
+    /// The number of the parenthesis before its parameters.
+    open: usize,
+    /// The parameters and the body.
+    scope: Range<usize>,
+}
+
+/// The pieces that the tokens define.
+fn pieces(lexed: &Lexed) -> Vec<Piece> {
+    let tokens = &lexed.tokens;
+    let begins =
+        |at: usize| tokens[at].is('.') && matches!(tokens.get(at + 1).and_then(Token::word), Some("inline" | "layout"));
+    let of = |at: usize| {
+        let open = (at + 2..tokens.len()).find(|i| tokens[*i].is('('))?;
+        let body = (open..tokens.len()).find(|i| tokens[*i].is('{'))?;
+        let mut depth = 0;
+        let close = (body..tokens.len()).find(|i| {
+            depth += i32::from(tokens[*i].is('{')) - i32::from(tokens[*i].is('}'));
+            depth == 0
+        })?;
+        let scope = lexed.bytes(tokens[open].span()).start..lexed.bytes(tokens[close].span()).end;
+        Some(Piece { name: at + 2, open, scope })
+    };
+    (0..tokens.len()).filter(|at| begins(*at)).filter_map(of).collect()
+}
+
 struct Collector<'t> {
+    text: &'t str,
     lexed: &'t Lexed,
+    pieces: Vec<Piece>,
     names: Names,
     /// Tokens of opcodes and directives.
     words: HashSet<u32>,
@@ -195,16 +245,29 @@ impl Collector<'_> {
     fn declare(&mut self, name: &Word, kind: SymbolKind, scope: &Range<usize>, of: (String, &str, Option<u64>)) {
         let (declaration, ty, registers) = of;
         let at = self.lexed.bytes(name.span);
-        // a repetition has made the name
-        if at.is_empty() {
+        let written = self.text.get(at.clone()).unwrap_or("");
+        // a repetition has made the name, or all of this one in each iteration
+        let goes_on = {
+            let next = self.lexed.tokens.partition_point(|token| self.lexed.bytes(token.span()).start < at.end);
+            self.lexed
+                .tokens
+                .get(next)
+                .is_some_and(|token| token.is('{') && self.lexed.bytes(token.span()).start == at.end)
+        };
+        if written.is_empty() || goes_on || !name.text.starts_with(written) {
             return;
         }
+        if self.names.by_name.get(written).is_some_and(|all| all.iter().any(|i| self.names.symbols[*i].at == at)) {
+            return;
+        }
+        let piece = self.pieces.iter().find(|piece| piece.scope.contains(&at.start));
+        let scope = piece.map_or(scope, |piece| &piece.scope);
         let number = self.names.symbols.len();
-        self.names.by_name.entry(name.text.clone()).or_default().push(number);
+        self.names.by_name.entry(written.to_owned()).or_default().push(number);
         self.names.symbols.push(Symbol {
-            name: name.text.clone(),
+            name: written.to_owned(),
             kind,
-            declaration,
+            declaration: declaration.replace(&name.text, written),
             ty: ty.to_owned(),
             at,
             scope: scope.clone(),
@@ -238,6 +301,49 @@ impl Collector<'_> {
         }
     }
 
+    /// The names of pieces and of their parameters.
+    fn pieces(&mut self, module: &Range<usize>) {
+        let tokens = &self.lexed.tokens;
+        let mut found = Vec::new();
+        for piece in &self.pieces {
+            let text = |from: usize, to: usize| {
+                let bytes = self.lexed.bytes(tokens[from].span()).start..self.lexed.bytes(tokens[to].span()).end;
+                let words = self.text.get(bytes).unwrap_or("").split_whitespace();
+                words.collect::<Vec<_>>().join(" ").replace("( ", "(")
+            };
+            let mut depth = 0;
+            let mut from = piece.open + 1;
+            let close = (piece.open..tokens.len()).find(|i| {
+                depth += i32::from(tokens[*i].is('(')) - i32::from(tokens[*i].is(')'));
+                depth == 0
+            });
+            let Some(close) = close else { continue };
+            found.push((piece.name, SymbolKind::Piece, module.clone(), text(piece.name - 2, close)));
+            for at in piece.open + 1..=close {
+                if !tokens[at].is(',') && at != close || from >= at {
+                    continue;
+                }
+                // `.b32 x`, `const N: u32 = 4`, `.reg .f32 %d<N>`, `label done`
+                let head =
+                    (from..at).find(|i| tokens[*i].is(':') || tokens[*i].is('=') || tokens[*i].is('<')).unwrap_or(at);
+                found.push((head - 1, SymbolKind::Parameter, piece.scope.clone(), text(from, at - 1)));
+                from = at + 1;
+            }
+        }
+        for (at, kind, scope, declaration) in found {
+            let Some(name) =
+                tokens.get(at).and_then(|token| Some(Word { text: token.word()?.to_owned(), span: token.span() }))
+            else {
+                continue;
+            };
+            self.declare(&name, kind, &scope, (declaration, "", None));
+            // a parameter is known in its list too, and the name of a piece everywhere
+            if let Some(symbol) = self.names.symbols.last_mut().filter(|symbol| symbol.name == name.text) {
+                symbol.scope = scope;
+            }
+        }
+    }
+
     fn function(&mut self, function: &Function, module: &Range<usize>) {
         let (kind, word) =
             if function.entry { (SymbolKind::Kernel, ".entry") } else { (SymbolKind::Function, ".func") };
@@ -267,7 +373,7 @@ impl Collector<'_> {
         for stmt in body {
             match stmt {
                 Stmt::Var(var) => self.variables(var, scope, SymbolKind::Variable),
-                Stmt::Label(label) => {
+                Stmt::Label(label) if self.is_label(label) => {
                     self.declare(label, SymbolKind::Label, scope, (format!("{}:", label.text), "", None));
                 }
                 Stmt::Block(inner, span) => self.body(inner, &self.lexed.bytes(*span)),
@@ -278,14 +384,22 @@ impl Collector<'_> {
                     }
                 }
                 // a file of PTX has no statements of `ptx!`
-                Stmt::Arguments(_) | Stmt::Form(_) => {}
+                Stmt::Label(_) | Stmt::Arguments(_) | Stmt::Form(_) => {}
             }
         }
     }
 
+    /// Does a `:` follow? The parser takes a word alone, which may be half an opcode, for a label.
+    fn is_label(&self, label: &Word) -> bool {
+        let next = self.lexed.tokens.partition_point(|token| token.id <= label.span.last);
+        is_at(&self.lexed.tokens, next, ':')
+    }
+
     fn opcode(&mut self, instr: &Instr) {
         let tokens = |span: Span| span.first..=span.last;
-        self.words.extend(instr.parts.iter().flat_map(|part| tokens(part.span)));
+        // the instructions of an expression have its tokens
+        let is_written = |part: &&Word| self.text.get(self.lexed.bytes(part.span)) == Some(part.text.as_str());
+        self.words.extend(instr.parts.iter().filter(is_written).flat_map(|part| tokens(part.span)));
     }
 }
 

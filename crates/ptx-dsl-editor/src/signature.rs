@@ -41,7 +41,7 @@ pub fn signature(document: &Document, byte: usize) -> Vec<Signature> {
 }
 
 /// The names in an operand.
-fn names(o: &OpForm) -> Vec<&'static str> {
+pub(crate) fn names(o: &OpForm) -> Vec<&'static str> {
     match &o.shape {
         Shape::Addr(inner) | Shape::Vector(inner) => inner.iter().flat_map(names).collect(),
         Shape::Pair(second, _) => vec![o.name, second],

@@ -22,11 +22,11 @@ fn bounds(tokens: &[Token], at: usize) -> bool {
     match tokens[at].kind {
         Tok::Punct('{') => match before {
             None => true,
-            Some(token) if matches!(token.kind, Tok::Punct(';' | '{' | '}' | ')' | ':')) => true,
+            Some(token) if matches!(token.kind, Tok::Punct(';' | '{' | '}' | ')' | ':' | '|')) => true,
             // `.reqntid 128 {`
             Some(Token { kind: Tok::Number(_), .. }) => true,
             // `.entry k {`
-            Some(_) => at >= 2 && matches!(tokens[at - 2].word(), Some("entry" | "func")),
+            Some(_) => at >= 2 && matches!(tokens[at - 2].word(), Some("entry" | "func" | "part")),
         },
         Tok::Punct('}') => before.is_none_or(|token| matches!(token.kind, Tok::Punct(';' | '{' | '}' | ':'))),
         _ => false,
@@ -38,12 +38,23 @@ fn ends_label(tokens: &[Token], at: usize) -> bool {
     tokens[at].is(':') && !is_at(tokens, at + 1, ':') && (at == 0 || !tokens[at - 1].is(':'))
 }
 
+/// Is this the `>` after the header of a `ptx!`?
+fn ends_header(tokens: &[Token], at: usize) -> bool {
+    tokens[at].is('>') && tokens[0].is('<') && !tokens[..at].iter().any(|token| token.is('>'))
+}
+
 impl<'d> Statement<'d> {
     /// The statement before a byte. `whole`: a word that the byte is in counts with all its letters.
     pub fn before(document: &'d Document, byte: usize) -> Statement<'d> {
         let all = document.tokens();
         let end = all.partition_point(|token| document.range(token).start < byte);
-        let begins = |i: &usize| all[*i].is(';') || bounds(all, *i) || ends_label(all, *i);
+        Statement::before_token(document, end)
+    }
+
+    /// The statement before the token of this number.
+    pub fn before_token(document: &'d Document, end: usize) -> Statement<'d> {
+        let all = document.tokens();
+        let begins = |i: &usize| all[*i].is(';') || bounds(all, *i) || ends_label(all, *i) || ends_header(all, *i);
         let start = (0..end).rev().find(begins).map_or(0, |i| i + 1);
         let mut tokens = &all[start..end];
         if let [at, rest @ ..] = tokens

@@ -230,6 +230,101 @@ fn no_text_panics() {
     }
 }
 
+/// The tokens of a body of `ptx!`, as a macro has them.
+fn of_tokens(body: &str) -> (Document, Vec<String>) {
+    let (lexed, _) = ptx_dsl_frontend::lex::lex_rust(body);
+    let words = lexed.tokens.iter().map(|token| body[lexed.ranges[token.id as usize].clone()].to_owned()).collect();
+    (Document::of_tokens(lexed.tokens.clone(), lexed.ranges.len() as u32), words)
+}
+
+const MACRO: &str = "\
+<sm_90, ptx 8.0>
+.inline wait(.shared .b64 at, .b32 parity) {
+    .reg .pred %again;
+  retry:
+    mbarrier.try_wait.parity.shared::cta.b64 %again, [at], parity;
+    @!%again bra retry;
+}
+.visible .entry k(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+    .reg .b32 %r<4>, %s;
+    .reg .b64 %x;
+    .shared .align 8 .b64 full;
+    ld.param.u64 %x, [x];
+    wait!(full, 0);
+    @for I in 0..4 { mov.u32 %r{I}, I; }
+    let %q: b32 = %r0 + 1;
+    { .reg .b32 %s; mov.u32 %s, %q; }
+    mov.u32 %s, %tid.x;
+    add.u32 %s, %s, 1;
+    st.global.u32 [%x], %s;
+    ret;
+}
+";
+
+#[test]
+fn marks_tell_of_each_token_what_may_stand_there() {
+    let (document, words) = of_tokens(MACRO);
+    let marks = marks(&document);
+    assert_eq!(marks.tokens.len(), words.len() + 1);
+    let names = |list: usize| match &marks.lists[list] {
+        List::Words(words) => words.iter().map(|(word, _)| word.clone()).collect::<Vec<_>>(),
+        List::Groups(groups) | List::GroupsAndWords(groups, _) => {
+            groups.iter().flat_map(|group| &marks.groups[*group]).map(|declared| declared.name.clone()).collect()
+        }
+    };
+    let nth = |word: &str, n: usize| words.iter().enumerate().filter(|(_, w)| *w == word).nth(n).expect("the word").0;
+    let at = |word: &str, n: usize| marks.tokens[nth(word, n)];
+    let list = |word: &str, n: usize| names(at(word, n).list.expect("a list"));
+    assert!(at("add", 0).in_opcode && list("add", 0).contains(&"mbarrier".to_owned()));
+    assert!(list("try_wait", 0).contains(&"expect_tx".to_owned()) && !list("try_wait", 0).contains(&"add".to_owned()));
+    // of the inner `%s` and the outer one, each use sees its own; a statement sees the registers that fit
+    let registers = list("%s", 4);
+    assert!(["r0", "s", "q"].iter().all(|name| registers.contains(&(*name).to_owned())), "{registers:?}");
+    assert!(!registers.contains(&"x".to_owned()) && !registers.contains(&"again".to_owned()), "{registers:?}");
+    assert_eq!(list("%again", 2), ["again"], "the guard");
+    assert_eq!(list("retry", 1), ["retry"]);
+    assert_eq!(list("wait", 1), ["wait"]);
+    // what is declared has no list, a range a text
+    assert!(at("%x", 0).list.is_none() && at("%r", 0).text.is_some());
+    let text = |word: &str, n: usize| &marks.texts[at(word, n).text.expect("a text")];
+    assert!(text("parity", 1).contains("by its parity"), "{}", text("parity", 1));
+    assert!(text("%tid", 0).contains("index of the thread"));
+    let declared: Vec<&str> = marks.groups.iter().flatten().map(|declared| declared.name.as_str()).collect();
+    for name in ["at", "parity", "again", "retry", "wait", "x", "r3", "s", "q", "full"] {
+        assert!(declared.contains(&name), "{name}: {declared:?}");
+    }
+    assert!(!declared.contains(&"k"), "a kernel is an item of Rust");
+}
+
+/// A macro may never panic in an editor: then nothing is known of the file.
+#[test]
+fn marks_of_any_tokens_do_not_panic() {
+    let mut state = 11u64;
+    let mut random = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n.max(1)
+    };
+    for _ in 0..60 {
+        let mut text = MACRO.to_owned();
+        for _ in 0..1 + random(4) {
+            let from = random(text.len());
+            let to = (from + random(25)).min(text.len());
+            text.replace_range(
+                from..to,
+                [";", "{", "}", "%", "$", ".", "::", "@", "@for", "(", "<", "add"][random(12)],
+            );
+        }
+        let (document, words) = of_tokens(&text);
+        let marks = marks(&document);
+        assert_eq!(marks.tokens.len(), words.len() + 1);
+        for mark in &marks.tokens {
+            assert!(mark.list.is_none_or(|list| list < marks.lists.len()));
+            assert!(mark.text.is_none_or(|text| text < marks.texts.len()));
+        }
+        inlays(&document, 0..usize::MAX);
+    }
+}
+
 /// A file of this many lines: kernels of 100 lines each.
 fn large(lines: usize) -> String {
     let mut text = KERNEL.lines().take(3).map(|line| format!("{line}\n")).collect::<String>();

@@ -2,7 +2,7 @@
 
 use crate::Document;
 use crate::names::SymbolKind;
-use ptx_dsl_frontend::ast::{Function, Instr, Item, Stmt};
+use ptx_dsl_frontend::ast::{Function, Instr, Item, Module, Stmt};
 use ptx_dsl_frontend::isa::sreg::sreg;
 use ptx_dsl_frontend::token::{Tok, is_at};
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ pub struct Word {
 }
 
 /// The instructions of a module, in the order of the text.
-pub(crate) fn instructions(document: &Document) -> Vec<&Instr> {
+pub(crate) fn instructions(module: &Module) -> Vec<&Instr> {
     fn of<'a>(body: &'a [Stmt], all: &mut Vec<&'a Instr>) {
         for stmt in body {
             match stmt {
@@ -52,14 +52,18 @@ pub(crate) fn instructions(document: &Document) -> Vec<&Instr> {
         }
     }
     let mut all = Vec::new();
-    for function in functions(document) {
+    for function in functions_of(module) {
         of(function.body.as_deref().unwrap_or_default(), &mut all);
     }
     all
 }
 
 pub(crate) fn functions(document: &Document) -> impl Iterator<Item = &Function> {
-    document.compiled().ast.items.iter().filter_map(|item| match item {
+    functions_of(&document.compiled().ast)
+}
+
+fn functions_of(module: &Module) -> impl Iterator<Item = &Function> {
+    module.items.iter().filter_map(|item| match item {
         Item::Function(function) => Some(function),
         _ => None,
     })
@@ -70,7 +74,7 @@ pub fn words(document: &Document) -> Vec<Word> {
     let mut parts: HashMap<u32, WordKind> = HashMap::new();
     // few opcodes are written often
     let mut known: HashMap<Vec<&str>, usize> = HashMap::new();
-    for instr in instructions(document) {
+    for instr in instructions(&document.compiled().ast) {
         let pieces: Vec<&str> = instr.parts.iter().map(|part| part.text.as_str()).collect();
         let opcode = *known.entry(pieces).or_insert_with_key(|pieces| {
             let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();

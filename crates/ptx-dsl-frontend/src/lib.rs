@@ -68,7 +68,7 @@ pub fn compile(tokens: &[Token]) -> Compiled {
 pub fn compile_in_rust(tokens: &[Token], notes: Notes) -> Compiled {
     let (mut ast, diagnostics) = parse::parse(tokens);
     ast.notes = notes;
-    let mut compiled = compile_parsed(ast, diagnostics);
+    let mut compiled = compile_parsed(ast, diagnostics, true);
     print::ranges::shorten(&mut compiled.diagnostics, true);
     compiled
 }
@@ -85,7 +85,7 @@ pub fn compile_at(
     let (mut ast, mut diagnostics) = parsed(tokens, target, version, &levels::set(levels));
     ast.notes = notes;
     without_rust(&ast, &mut diagnostics);
-    let mut compiled = compile_parsed(ast, diagnostics);
+    let mut compiled = compile_parsed(ast, diagnostics, true);
     print::ranges::shorten(&mut compiled.diagnostics, false);
     compiled
 }
@@ -108,7 +108,7 @@ pub fn compile_rust_file(
     let compile = |tokens: &[Token], notes: Notes| {
         let (mut ast, diagnostics) = parsed(tokens, target, version, &levels::set(levels));
         ast.notes = notes;
-        let mut compiled = compile_parsed(ast, diagnostics);
+        let mut compiled = compile_parsed(ast, diagnostics, true);
         print::ranges::shorten(&mut compiled.diagnostics, true);
         compiled
     };
@@ -142,8 +142,9 @@ fn parsed(
     (ast, diagnostics)
 }
 
-fn compile_parsed(ast: ast::Module, mut diagnostics: Vec<Diagnostic>) -> Compiled {
-    let mut compiled = compile_ast(ast);
+/// `rules`: with the findings of 06xx.
+fn compile_parsed(ast: ast::Module, mut diagnostics: Vec<Diagnostic>, rules: bool) -> Compiled {
+    let mut compiled = compile_ast(ast, rules);
     // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
     let mut header = false;
     for d in &diagnostics {
@@ -179,10 +180,12 @@ fn comes_from_debug_build(d: &Diagnostic) -> bool {
 }
 
 /// Checks and prints a module that was parsed before, or built by the caller.
-fn compile_ast(ast: ast::Module) -> Compiled {
+fn compile_ast(ast: ast::Module, rules: bool) -> Compiled {
     let check::Checked { hir, whole, mut diagnostics } = check::check(&ast, &check::Options::default());
     // Calls are followed, so that all functions must be known first.
-    diagnostics.append(&mut ptx_dsl_lint::check(&hir, &whole));
+    if rules {
+        diagnostics.append(&mut ptx_dsl_lint::check(&hir, &whole));
+    }
     diag::sort(&mut diagnostics);
     diagnostics.dedup();
     // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, stores each result at once, and leaves

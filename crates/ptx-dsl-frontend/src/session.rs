@@ -34,6 +34,8 @@ pub struct Session<'s> {
     pub change: Option<&'s dyn Fn(&mut ast::Module)>,
     /// Finds mistakes in the Rust types of parameters.
     pub types: Option<TypePass<'s>>,
+    /// Does nobody read the findings? Then the rules of 06xx are not applied.
+    pub unread: bool,
     /// Removes the findings that are reported elsewhere, such as those in a part with errors.
     pub elsewhere: Option<Filter<'s>>,
 }
@@ -70,7 +72,7 @@ impl Session<'_> {
             without_rust(&ast, &mut of_parser);
         }
         // parse, check, lint, levels, origins
-        let mut compiled = compile_parsed(ast, of_parser);
+        let mut compiled = compile_parsed(ast, of_parser, !self.unread);
         ranges::shorten(&mut compiled.diagnostics, self.in_rust);
         if is_closure {
             captures::explain(tokens, &mut compiled.diagnostics);

@@ -43,6 +43,8 @@ impl Lexed {
     pub fn bytes(&self, span: Span) -> Range<usize> {
         let at = |id: u32| self.ranges.get(id as usize).cloned();
         match (at(span.first), at(span.last)) {
+            // what an expansion made may begin after its end
+            (Some(a), Some(b)) if b.end < a.start => a,
             (Some(a), Some(b)) => a.start..b.end,
             _ => 0..0,
         }
