@@ -98,6 +98,21 @@ impl Open {
         Some(document.get_or_init(|| Document::in_rust(self.text.clone(), body.clone())))
     }
 
+    /// The analyses of all that is PTX in it.
+    pub fn documents(&self) -> impl Iterator<Item = &Document> {
+        let of_rust = self
+            .bodies
+            .iter()
+            .flatten()
+            .map(|(body, document)| document.get_or_init(|| Document::in_rust(self.text.clone(), body.clone())));
+        self.is_ptx().then(|| self.document()).into_iter().chain(of_rust)
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The byte at a position. One after the end of its line is the end of the line.
     pub fn byte(&self, position: Position) -> usize {
         byte(&self.lines, &self.text, self.is_utf8, position)

@@ -6,15 +6,18 @@
 mod answers;
 mod documents;
 mod legend;
+mod more;
 mod requests;
 
 use crossbeam_channel::RecvTimeoutError;
 use lsp_server::{Connection, Message, Notification, Response};
 use lsp_types::notification::Notification as _;
 use lsp_types::notification::{DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, PublishDiagnostics};
+use lsp_types::request::{ExecuteCommand, Request as _};
 use lsp_types::{
-    CodeActionProviderCapability, CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams, OneOf,
+    CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions,
+    CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    ExecuteCommandOptions, FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams, OneOf,
     PositionEncodingKind, PublishDiagnosticsParams, RenameOptions, SemanticTokensFullOptions, SemanticTokensOptions,
     ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
 };
@@ -29,6 +32,12 @@ const PAUSE: Duration = Duration::from_millis(15);
 /// Formats a file; `None` if it cannot be read as PTX.
 pub type Format = fn(&str) -> Option<String>;
 
+/// Runs a command of a lens on a text and a kernel of it: `check`, `run` or `explore`. The result is for people to read.
+pub type Run = fn(&str, &str, &str) -> String;
+
+/// Makes the results of a command, which may take long.
+type Results = Box<dyn FnOnce() -> String + Send>;
+
 /// What the server does not know itself.
 #[derive(Clone, Copy)]
 pub struct Tools {
@@ -36,6 +45,8 @@ pub struct Tools {
     pub format: Format,
     /// The bodies of `ptx!` in a file of Rust.
     pub bodies: Bodies,
+    /// The commands of lenses.
+    pub run: Run,
 }
 
 /// Runs the server on standard input and output until the client ends it.
@@ -64,8 +75,7 @@ pub fn run(connection: &Connection, tools: Tools) -> Result<(), Box<dyn Error + 
         "serverInfo": { "name": "ptx-dsl", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, capabilities)?;
-    let mut server =
-        Server { documents: Documents::new(is_utf8, tools.bodies), format: tools.format, changed: Vec::new() };
+    let mut server = Server { documents: Documents::new(is_utf8, tools.bodies), changed: Vec::new() };
     loop {
         let message = match server.changed.is_empty() {
             true => connection.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -86,7 +96,11 @@ pub fn run(connection: &Connection, tools: Tools) -> Result<(), Box<dyn Error + 
                 if connection.handle_shutdown(&request)? {
                     return Ok(());
                 }
-                let response = requests::answer(&server.documents, server.format, request);
+                if request.method == ExecuteCommand::METHOD {
+                    server.execute(connection, tools, request)?;
+                    continue;
+                }
+                let response = requests::answer(&server.documents, tools, request);
                 connection.sender.send(Message::Response(response))?;
             }
             Message::Notification(notification) => server.notice(notification),
@@ -121,7 +135,17 @@ fn capabilities(is_utf8: bool) -> ServerCapabilities {
         })),
         document_formatting_provider: Some(OneOf::Left(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
-        code_action_provider: Some(CodeActionProviderCapability::Simple(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::SOURCE_FIX_ALL]),
+            ..CodeActionOptions::default()
+        })),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: more::COMMANDS.iter().map(|(command, _)| (*command).to_owned()).collect(),
+            ..ExecuteCommandOptions::default()
+        }),
         semantic_tokens_provider: Some(
             SemanticTokensOptions {
                 legend: legend::legend(),
@@ -136,12 +160,35 @@ fn capabilities(is_utf8: bool) -> ServerCapabilities {
 
 struct Server {
     documents: Documents,
-    format: Format,
     /// The files whose findings the client does not know yet.
     changed: Vec<Uri>,
 }
 
 impl Server {
+    /// Runs a command of a lens beside the server, which goes on answering.
+    fn execute(
+        &self,
+        connection: &Connection,
+        tools: Tools,
+        request: lsp_server::Request,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let lsp_server::Request { id, params, .. } = request;
+        let text = |uri: &str| {
+            let (_, open) = self.documents.all().find(|(known, _)| *known == uri)?;
+            Some(open.text().to_owned())
+        };
+        let params = serde_json::from_value(params).map_err(|error| error.to_string());
+        match params.and_then(|params| more::execute(tools, &params, &text)) {
+            Ok(results) => {
+                let sender = connection.sender.clone();
+                // the client may be gone when it is done
+                std::thread::spawn(move || sender.send(Message::Response(Response::new_ok(id, results()))));
+            }
+            Err(error) => connection.sender.send(Message::Response(respond::<()>(id, Err(error))))?,
+        }
+        Ok(())
+    }
+
     /// Takes a notification.
     fn notice(&mut self, notification: Notification) {
         let Notification { method, params } = notification;

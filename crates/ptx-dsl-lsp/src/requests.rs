@@ -1,17 +1,18 @@
 //! The requests of a client, each with the answer of `answers`.
 
 use crate::documents::{Documents, Open};
-use crate::{Format, answers, respond};
+use crate::{Tools, answers, more, respond};
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::request::{
-    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
-    GotoDefinition, HoverRequest, PrepareRenameRequest, References, Rename, Request as Method,
+    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, CodeActionRequest, CodeLensRequest,
+    Completion, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition,
+    HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as Method,
     SemanticTokensFullRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
-use lsp_types::{Position, Uri};
+use lsp_types::{CodeActionKind, CodeActionOrCommand, CodeActionParams, Position, Uri};
 
 /// The answer to a request.
-pub fn answer(documents: &Documents, format: Format, request: Request) -> Response {
+pub fn answer(documents: &Documents, tools: Tools, request: Request) -> Response {
     let Request { id, method, params } = request;
     let call = Call { documents, id, params };
     match method.as_str() {
@@ -70,11 +71,31 @@ pub fn answer(documents: &Documents, format: Format, request: Request) -> Respon
         ),
         Formatting::METHOD => call.of_file::<Formatting>(
             |p| (&p.text_document.uri, Position::default()),
-            |_, open, _| Ok(answers::formatting(open, format)),
+            |_, open, _| Ok(answers::formatting(open, tools.format)),
         ),
         CodeActionRequest::METHOD => call.of_file::<CodeActionRequest>(
             |p| (&p.text_document.uri, p.range.start),
-            |p, open, _| Ok(Some(answers::actions(&p.text_document.uri, open, open.bytes(p.range)))),
+            |p, open, _| Ok(Some(actions(p, open))),
+        ),
+        InlayHintRequest::METHOD => call.at::<InlayHintRequest>(
+            |p| (&p.text_document.uri, p.range.start),
+            |p, open, _| Ok(Some(more::inlay_hints(open, open.bytes(p.range)))),
+        ),
+        CodeLensRequest::METHOD => call.of_file::<CodeLensRequest>(
+            |p| (&p.text_document.uri, Position::default()),
+            |p, open, _| Ok(Some(more::lenses(&p.text_document.uri, open))),
+        ),
+        CallHierarchyPrepare::METHOD => call.at::<CallHierarchyPrepare>(
+            |p| (&p.text_document_position_params.text_document.uri, p.text_document_position_params.position),
+            |p, open, byte| Ok(more::prepare_calls(&p.text_document_position_params.text_document.uri, open, byte)),
+        ),
+        CallHierarchyIncomingCalls::METHOD => call.at::<CallHierarchyIncomingCalls>(
+            |p| (&p.item.uri, p.item.selection_range.start),
+            |p, open, _| Ok(Some(more::incoming_calls(&p.item, open))),
+        ),
+        CallHierarchyOutgoingCalls::METHOD => call.at::<CallHierarchyOutgoingCalls>(
+            |p| (&p.item.uri, p.item.selection_range.start),
+            |p, open, _| Ok(Some(more::outgoing_calls(&p.item, open))),
         ),
         WorkspaceSymbolRequest::METHOD => {
             let Call { id, params, .. } = call;
@@ -88,6 +109,23 @@ pub fn answer(documents: &Documents, format: Format, request: Request) -> Respon
             Response::new_err(call.id, ErrorCode::MethodNotFound as i32, message)
         }
     }
+}
+
+/// The actions that the client wants: the edits of the findings in its range, and all of the file at once.
+fn actions(params: &CodeActionParams, open: &Open) -> Vec<CodeActionOrCommand> {
+    let uri = &params.text_document.uri;
+    let wants = |kind: &CodeActionKind| {
+        let begins = |only: &CodeActionKind| kind.as_str().starts_with(only.as_str());
+        params.context.only.as_ref().is_none_or(|only| only.iter().any(begins))
+    };
+    let mut found = Vec::new();
+    if wants(&CodeActionKind::QUICKFIX) {
+        found.extend(answers::actions(uri, open, open.bytes(params.range)));
+    }
+    if wants(&CodeActionKind::SOURCE_FIX_ALL) && !open.document().findings().is_empty() {
+        found.extend(more::fix_all(uri, open));
+    }
+    found
 }
 
 /// A request with its parameters.

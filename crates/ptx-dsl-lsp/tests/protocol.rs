@@ -37,7 +37,8 @@ impl Client {
             let body = text.find("ptx! {").zip(text.rfind('}')).map(|(start, end)| start + 6..end);
             body.into_iter().collect()
         };
-        let tools = ptx_dsl_lsp::Tools { format, bodies };
+        let run = |what: &str, text: &str, kernel: &str| format!("{what} `{kernel}`: {} lines", text.lines().count());
+        let tools = ptx_dsl_lsp::Tools { format, bodies, run };
         let thread = std::thread::spawn(move || ptx_dsl_lsp::run(&server, tools).expect("the protocol"));
         let mut client = Client { connection, server: Some(thread), requests: 0 };
         let answer = client.request("initialize", json!({ "capabilities": {} }));
@@ -186,6 +187,110 @@ fn a_file_has_an_outline_colours_folds_and_edits() {
     let options = json!({ "textDocument": { "uri": URI }, "options": { "tabSize": 4, "insertSpaces": true } });
     let edits = client.request("textDocument/formatting", options);
     assert!(edits[0]["newText"].as_str().unwrap().contains("    ret"));
+    client.end();
+}
+
+/// Two functions, an mbarrier with two copies, and two mistakes.
+const CALLS: &str = "\
+.version 8.6
+.target sm_90
+.address_size 64
+.func (.reg .b32 %out) twice(.reg .b32 %in)
+{
+    add.u32 %out, %in, %in;
+    ret;
+}
+.visible .entry k(.param .u64 .ptr .global .align 16 x)
+{
+    .reg .b32 %r;
+    .reg .b64 %x, %state;
+    .reg .pred %p;
+    .shared .align 16 .b8 tile[512];
+    .shared .align 8 .b64 full;
+    ld.param.u64 %x, [x];
+    mbarrier.init.shared::cta.b64 [full], 1;
+    mbarrier.arrive.expect_tx.shared::cta.b64 %state, [full], 512;
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%x], 256, [full];
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile + 256], [%x + 256], 256, [full];
+    mbarrier.try_wait.parity.shared::cta.b64 %p, [full], 0;
+    ld.shared.u32 %r, [tile];
+    call (%r), twice, (%r);
+    call (%r), twice, (%r);
+    st.global.u32 [%x], %r;
+    ret;
+}
+";
+
+#[test]
+fn functions_have_callers_and_callees() {
+    let mut client = Client::new();
+    client.open(CALLS);
+    let line = |text: &str| CALLS.lines().position(|line| line.contains(text)).expect("the line") as u32;
+    let prepared = client.at("textDocument/prepareCallHierarchy", line("call (%r)"), 16, json!({}));
+    assert_eq!((&prepared[0]["name"], &prepared[0]["selectionRange"]["start"]["line"]), (&json!("twice"), &json!(3)));
+    let callers = client.request("callHierarchy/incomingCalls", json!({ "item": prepared[0] }));
+    assert_eq!(callers.as_array().unwrap().len(), 1, "{callers}");
+    assert_eq!((&callers[0]["from"]["name"], callers[0]["fromRanges"].as_array().unwrap().len()), (&json!("k"), 2));
+    let callees = client.request("callHierarchy/outgoingCalls", json!({ "item": callers[0]["from"] }));
+    assert_eq!((&callees[0]["to"]["name"], callees[0]["fromRanges"].as_array().unwrap().len()), (&json!("twice"), 2));
+    let none = client.request("callHierarchy/outgoingCalls", json!({ "item": prepared[0] }));
+    assert_eq!(none, json!([]));
+    client.end();
+}
+
+#[test]
+fn hints_tell_places_phases_and_bytes() {
+    let mut client = Client::new();
+    let found = client.open(CALLS);
+    assert!(found.iter().all(|f| f["severity"] != 1), "{found:?}");
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let hints = client.request("textDocument/inlayHint", json!({ "textDocument": { "uri": URI }, "range": range }));
+    let lines: Vec<&str> = CALLS.lines().collect();
+    let shown: Vec<(&str, &str)> = hints
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hint| {
+            let place = |key: &str| hint["position"][key].as_u64().unwrap() as usize;
+            (lines[place("line")][..place("character")].rsplit(' ').next().unwrap(), hint["label"].as_str().unwrap())
+        })
+        .collect();
+    let wanted = [
+        ("512", " copies: 256 + 256 = 512 bytes"),
+        ("[%x]", " .global *x"),
+        ("256]", " .global *x + 256"),
+        ("0", " phase 0, 2, ..."),
+        ("[%x]", " .global *x"),
+    ];
+    assert_eq!(shown, wanted);
+    client.end();
+}
+
+#[test]
+fn all_helps_are_applied_at_once() {
+    let mut client = Client::new();
+    let wrong = KERNEL.replace("ld.global.u32", "ld.globl.u32").replace("st.global.u32", "st.globl.u32");
+    assert_eq!(client.open(&wrong).len(), 2);
+    let context = json!({ "diagnostics": [], "only": ["source.fixAll"] });
+    let params = json!({ "textDocument": { "uri": URI }, "range": range(0, 0, 0), "context": context });
+    let actions = client.request("textDocument/codeAction", params);
+    assert_eq!(actions.as_array().unwrap().len(), 1, "{actions}");
+    assert_eq!(actions[0]["edit"]["changes"][URI][0]["newText"], KERNEL);
+    client.end();
+}
+
+#[test]
+fn lenses_run_their_commands_beside_the_server() {
+    let mut client = Client::new();
+    client.open(KERNEL);
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
+    let titles: Vec<&str> =
+        lenses.as_array().unwrap().iter().map(|lens| lens["command"]["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["check", "run", "explore"]);
+    let (command, arguments) = (&lenses[1]["command"]["command"], &lenses[1]["command"]["arguments"]);
+    let said = client.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }));
+    assert_eq!(said, "run `k`: 12 lines");
+    assert!(client.try_request("workspace/executeCommand", json!({ "command": "other", "arguments": [] })).is_err());
     client.end();
 }
 
