@@ -1,16 +1,28 @@
-// Starts the language server for .ptx files.
-const { workspace } = require("vscode");
+// Starts the language server for .ptx files, and beside rust-analyzer for `ptx!` in .rs files.
+const { window, workspace, ViewColumn } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
 
 exports.activate = function () {
-  const command = workspace.getConfiguration("ptx-dsl").get("command");
+  const settings = workspace.getConfiguration("ptx-dsl");
+  const documentSelector = [{ language: "ptx" }];
+  if (settings.get("rust")) documentSelector.push({ language: "rust" });
   client = new LanguageClient(
     "ptx-dsl",
     "PTX",
-    { command, args: ["lsp"] },
-    { documentSelector: [{ language: "ptx" }] }
+    { command: settings.get("command"), args: ["lsp"] },
+    {
+      documentSelector,
+      middleware: {
+        // what `check`, `run` and `explore` of a lens say, beside the file
+        executeCommand: async (command, args, next) => {
+          const content = await next(command, args);
+          const document = await workspace.openTextDocument({ content });
+          await window.showTextDocument(document, { viewColumn: ViewColumn.Beside, preserveFocus: true });
+        },
+      },
+    }
   );
   return client.start();
 };

@@ -84,7 +84,7 @@ fn cuda_program(nvcc: &Path) -> Result<(), String> {
         "--quiet",
         "--workspace",
         "--features",
-        "ptx-dsl/cli",
+        "ptx-dsl/lsp,ptx-dsl/debug",
         "--example",
         "cuda_program",
     ]))?;

@@ -307,6 +307,14 @@ impl Equivalent {
 /// The command line, optimised where it matters.
 fn build() -> Result<PathBuf, String> {
     // With the features of `cargo test --workspace`, so that nothing is built twice.
-    run_shown(cargo().args(["build", "--quiet", "--workspace", "--features", "ptx-dsl/cli", "--bin", "ptx-dsl"]))?;
+    run_shown(cargo().args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--features",
+        "ptx-dsl/lsp,ptx-dsl/debug",
+        "--bin",
+        "ptx-dsl",
+    ]))?;
     Ok(root().join("target/debug/ptx-dsl").with_extension(std::env::consts::EXE_EXTENSION))
 }

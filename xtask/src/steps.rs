@@ -54,7 +54,17 @@ fn ci() -> Result<(), String> {
     let _ = process::Command::new("rustup").args(["component", "add", "rust-analyzer", "rust-src"]).status();
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(
-        &["clippy", "--workspace", "--all-targets", "--features", "ptx-dsl/cli", "--quiet", "--", "-D", "warnings"],
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--features",
+            "ptx-dsl/lsp,ptx-dsl/debug",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
         &[],
     )?;
     cargo(
@@ -89,10 +99,10 @@ fn test(strict: bool) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(&dump);
     environment.push(("PTX_DSL_DUMP", dump.display().to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    cargo(&["test", "--workspace", "--features", "ptx-dsl/cli"], &environment)?;
+    cargo(&["test", "--workspace", "--features", "ptx-dsl/lsp,ptx-dsl/debug"], &environment)?;
     // The tests that run kernels once more, on the engine of optimised builds. Packages and features are those of the first run, so that
     // cargo only builds what names kernels.
-    let compiled = "ptx-dsl/cli,ptx-dsl/compiled";
+    let compiled = "ptx-dsl/lsp,ptx-dsl/debug,ptx-dsl/compiled";
     let kernels = ["host::", "seeds::", "tcgen05::", "bugs::"];
     let suite = ["test", "--workspace", "--test", "suite", "--features", compiled, "--"];
     cargo(&[&suite[..], &kernels].concat(), &environment)?;
@@ -102,13 +112,24 @@ fn test(strict: bool) -> Result<(), String> {
         eprintln!("> example {example}");
         tools::run_shown(process::Command::new(program).current_dir(root()).envs(environment.iter().copied()))?;
     }
+    editors()?;
     sync_mutants::run(&sync_mutants::Options::default())?;
     random_kernels::run(&random_kernels::Options::of_tests(), &environment)?;
     gpu_results::replay(1, Engine::Interpreted, false, &[])?;
     // All of them would take minutes to compile.
     gpu_results::replay(16, Engine::Compiled, false, &[])?;
     let texts = dump.display().to_string();
-    let bench = ["bench", "--workspace", "--features", "ptx-dsl/cli", "--quiet", "--profile", "dev", "--bench", "host"];
+    let bench = [
+        "bench",
+        "--workspace",
+        "--features",
+        "ptx-dsl/lsp,ptx-dsl/debug",
+        "--quiet",
+        "--profile",
+        "dev",
+        "--bench",
+        "host",
+    ];
     cargo(&[&bench[..], &["--", "--ptx", &texts]].concat(), &environment)?;
     match judge {
         Some(ptxas) => {
@@ -117,6 +138,28 @@ fn test(strict: bool) -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// The clients of the language server: a walk with Neovim, and the extension of Visual Studio Code, whose grammars have tests. Without the
+/// programs that they need they are skipped, with a line.
+fn editors() -> Result<(), String> {
+    let has = |program: &str| process::Command::new(program).arg("--version").output().is_ok();
+    if has("nvim") {
+        let server = root().join("target/debug/ptx-dsl").with_extension(EXE_EXTENSION);
+        let command = format!("let g:ptx_dsl_command = ['{}', 'lsp']", server.display());
+        let walk = ["--headless", "-u", "NONE", "-c", &command, "-c", "luafile editors/neovim/test.lua"];
+        eprintln!("> editors/neovim/test.lua");
+        tools::run_shown(process::Command::new("nvim").args(walk).current_dir(root()))?;
+    } else {
+        eprintln!("skipped: editors/neovim/test.lua (there is no nvim)");
+    }
+    if has("npm") {
+        eprintln!("> editors/vscode/pack.sh");
+        tools::run_shown(&mut process::Command::new(root().join("editors/vscode/pack.sh")))?;
+    } else {
+        eprintln!("skipped: editors/vscode/pack.sh (there is no npm)");
+    }
+    Ok(())
 }
 
 /// Runs cargo in the root of the workspace and prints the command and its time.
