@@ -1,4 +1,6 @@
 #![deny(warnings)]
+// what is for rust-analyzer alone names a `cfg` that rustc does not know
+#![forbid(unexpected_cfgs)]
 
 use ptx_dsl::ptx;
 
