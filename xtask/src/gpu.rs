@@ -54,8 +54,40 @@ fn run(matches: &ArgMatches) -> Result<(), String> {
     for name in EXAMPLES {
         copy(&built.join("examples").join(name), &out.join("examples").join(name))?;
     }
+    real_launches(&out.join("real"), &built, profile)?;
     println!("{}: copy it to a machine with a GPU, and run `./gpu-table` there", out.display());
     Ok(())
+}
+
+/// Copies the launches of `tests/real/launches`, the modules that `cargo xtask real` has compiled for GPUs up to sm_90, and the command line.
+fn real_launches(out: &Path, built: &Path, profile: &str) -> Result<(), String> {
+    run_shown(cargo().args(["build", "--quiet", "--profile", profile, "-p", "ptx-dsl", "--features", "cli"]))?;
+    copy(&built.join("ptx-dsl"), &out.join("ptx-dsl"))?;
+    let scripts = root().join("tests").join("real").join("launches");
+    for script in files(&scripts, &[".py"]) {
+        copy(&script, &out.join("launches").join(script.file_name().unwrap_or_default()))?;
+    }
+    let compiled = root().join("target").join("real").join("out");
+    let mut modules = 0;
+    for generator in ["triton", "gluon", "numba", "cute"] {
+        for module in files(&compiled.join(generator), &[".sm_80.ptx", ".sm_90.ptx"]) {
+            copy(&module, &out.join("modules").join(generator).join(module.file_name().unwrap_or_default()))?;
+            modules += 1;
+        }
+    }
+    println!(
+        "{modules} modules of real generators (`cargo xtask real --all` makes all of them): run `python3 gpu.py ../ptx-dsl ../modules` in real/launches"
+    );
+    Ok(())
+}
+
+/// The files of a folder whose names end so; none if there is no folder.
+fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut files: Vec<_> = paths.filter(|path| ends.iter().any(|end| path.to_string_lossy().ends_with(end))).collect();
+    files.sort();
+    files
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
