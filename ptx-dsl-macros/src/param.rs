@@ -38,7 +38,7 @@ fn implementation(mut input: DeriveInput) -> Result<TokenStream, Error> {
     Ok(quote! {
         #[automatically_derived]
         impl #parameters ::ptx_dsl::Param for #name #arguments #clause {
-            const SHAPE: &'static ::ptx_dsl::__private::param::Shape = &::ptx_dsl::__private::param::Shape {
+            const SHAPE: &'static ::ptx_dsl::__private::param::ParamShape = &::ptx_dsl::__private::param::ParamShape {
                 name: #shown,
                 size: ::core::mem::size_of::<Self>(),
                 align: ::core::mem::align_of::<Self>(),

@@ -68,7 +68,7 @@ use crate::machine::memory::Memory;
 use crate::machine::report::Report;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
-use crate::machine::step::Step;
+use crate::machine::step::CohortOutcome;
 use crate::machine::team::Team;
 use crate::memory::global::Global;
 use crate::memory::segment::{self, Segment};
@@ -180,7 +180,7 @@ impl<'a> Ctx<'a> {
             rows: 4,
             set: InstructionSet::Base,
             cur: Cohort::default(),
-            step: Step::new(),
+            step: CohortOutcome::new(),
             fragments: Fragments::new(),
             scheduling: Scheduling::new(grid, team),
             geometry: Geometry::new(grid),
@@ -212,7 +212,7 @@ fn work(
     }
     let alike = if team.is_single() && nothing::is_all_of(grid, &x.geometry) { team.leave_one() } else { 1 };
     let outcome = x.drive(&mut *body);
-    x.report(Event::Ends { failed: outcome.is_err() });
+    x.report().event(Event::Ends { failed: outcome.is_err() });
     let findings = std::mem::take(&mut x.findings);
     match findings.end(outcome.err()) {
         None => {
@@ -230,7 +230,7 @@ fn work(
             team.stop();
             fault.replay = grid.replay.clone();
             fault.schedule = x.scheduling.take_record();
-            fault.steps = x.steps_in_words();
+            fault.steps = x.report().steps_in_words();
             let cluster = x.residents.clusters.get(x.residents.slot).map_or([0; 3], |c| c.id);
             let at = (!x.scheduling.stopped).then(|| x.geometry.cluster_number(cluster));
             Err(Failure { at, fault })

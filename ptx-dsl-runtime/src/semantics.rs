@@ -107,6 +107,7 @@ pub mod wmma;
 mod tests;
 
 use crate::fault::{Fault, FaultKind};
+use crate::kernel::Flow;
 use crate::machine::Ctx;
 pub use crate::memory::address::space;
 use crate::memory::address::{AddrSpace, Place, resolve};
@@ -114,7 +115,11 @@ use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::{Destination, Source};
 use crate::numerics::qual::Q;
 
+/// The outcome of an instruction that cannot wait.
 pub(crate) type Done = Result<(), Box<Fault>>;
+
+/// The outcome of a blocking instruction.
+pub(crate) type Blocks = Result<Flow, Box<Fault>>;
 
 /// The lanes of a mask, lowest first.
 #[inline(always)]

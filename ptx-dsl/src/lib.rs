@@ -135,7 +135,7 @@ pub mod agree {
 /// [Example](crate#buffers).
 pub mod argument {
     pub use ptx_dsl_runtime::launch::{IntoBuffer, IntoMap, IntoU64};
-    pub use ptx_dsl_runtime::param::{Element, Field, Parts, Shape};
+    pub use ptx_dsl_runtime::param::{Element, Field, ParamShape, Parts};
     pub use ptx_dsl_runtime::{Strided, StridedError};
 }
 

@@ -31,45 +31,45 @@ use std::ops::{Deref, DerefMut, Index, RangeBounds};
 pub struct Buffer<T> {
     // dropped before the memory of the elements is free for others
     _live: Live,
-    elements: Elements<T>,
+    elements: BufferElements<T>,
 }
 
 /// The elements of a buffer.
-enum Elements<T> {
+enum BufferElements<T> {
     Vector(Vec<T>),
     Memory(Box<dyn DerefMut<Target = [T]> + Send + Sync>),
 }
 
-impl<T> Deref for Elements<T> {
+impl<T> Deref for BufferElements<T> {
     type Target = [T];
 
     #[inline]
     fn deref(&self) -> &[T] {
         match self {
-            Elements::Vector(elements) => elements,
-            Elements::Memory(elements) => elements,
+            BufferElements::Vector(elements) => elements,
+            BufferElements::Memory(elements) => elements,
         }
     }
 }
 
-impl<T> DerefMut for Elements<T> {
+impl<T> DerefMut for BufferElements<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
-            Elements::Vector(elements) => elements,
-            Elements::Memory(elements) => elements,
+            BufferElements::Vector(elements) => elements,
+            BufferElements::Memory(elements) => elements,
         }
     }
 }
 
 impl<T> Buffer<T> {
     pub(crate) fn new(elements: Vec<T>) -> Self {
-        Buffer { _live: Live::new(&elements), elements: Elements::Vector(elements) }
+        Buffer { _live: Live::new(&elements), elements: BufferElements::Vector(elements) }
     }
 
     /// A buffer in memory of another kind, such as memory that a GPU shares with the host. The elements may not move as long as it lives.
     pub fn in_memory(elements: impl DerefMut<Target = [T]> + Send + Sync + 'static) -> Self {
-        Buffer { _live: Live::new(&elements), elements: Elements::Memory(Box::new(elements)) }
+        Buffer { _live: Live::new(&elements), elements: BufferElements::Memory(Box::new(elements)) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What runs kernels: a host, or a device of another crate, such as `ptx_dsl::cuda::Gpu`.
+//! A device, which runs kernels: a host, or a device of another crate, such as `ptx_dsl::cuda::Gpu`.
 
 use crate::api::host::{Host, Options, Report};
 use crate::api::kernel_fn::Printed;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What runs a kernel.
+/// An engine, which runs a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Engine {

@@ -151,6 +151,46 @@ impl Host<Checked> {
         self
     }
 
+    /// Sets whether the host requires `tcgen05.fence` between accesses of two warps to Tensor Memory. By default it does. ptxas generates no
+    /// instruction for these fences, and Triton leaves them out. Waits and commits are always required.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().tensor_fences(false);
+    /// # let _ = host;
+    /// ```
+    ///
+    /// Only a checked host has this option:
+    ///
+    /// ```compile_fail,E0599
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::new().tensor_fences(false);
+    /// ```
+    pub fn tensor_fences(mut self, wanted: bool) -> Self {
+        self.options.tensor.fences = wanted;
+        self
+    }
+
+    /// Sets whether the host reports a register of `tcgen05.ld` that is read before `tcgen05.wait::ld`. By default it does. ptxas 13.5 makes
+    /// the reader wait, and some compilers rely on that.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().tensor_registers(false);
+    /// # let _ = host;
+    /// ```
+    ///
+    /// Only a checked host has this option:
+    ///
+    /// ```compile_fail,E0599
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::trace().tensor_registers(false);
+    /// ```
+    pub fn tensor_registers(mut self, wanted: bool) -> Self {
+        self.options.tensor.registers = wanted;
+        self
+    }
+
     fn with(self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
         let (options, before) = (self.options, self.make);
         let changed = Host::probed(move || {
@@ -320,35 +360,11 @@ impl<M> Host<M> {
         self
     }
 
-    /// Does the checked host require `tcgen05.fence` between accesses of two warps to Tensor Memory? By default it does. ptxas generates no
-    /// instruction for these fences, and Triton leaves them out. Waits and commits are always required.
-    ///
-    /// ```
-    /// # use ptx_dsl_runtime::Host;
-    /// let host = Host::checked().tensor_fences(false);
-    /// # let _ = host;
-    /// ```
-    pub fn tensor_fences(mut self, wanted: bool) -> Self {
-        self.options.tensor.fences = wanted;
-        self
-    }
-
-    /// Does the checked host report a register of `tcgen05.ld` that is read before `tcgen05.wait::ld`? By default it does. ptxas 13.5 makes
-    /// the reader wait, and some compilers rely on that.
-    ///
-    /// ```
-    /// # use ptx_dsl_runtime::Host;
-    /// let host = Host::checked().tensor_registers(false);
-    /// # let _ = host;
-    /// ```
-    pub fn tensor_registers(mut self, wanted: bool) -> Self {
-        self.options.tensor.registers = wanted;
-        self
-    }
-
-    /// Do all `tcgen05.mma` of a thread with one `.cta_group` execute in the order of issue? By default only those with the same accumulator,
-    /// shape and kind do, as in the manual (9.7.16.6.2), and others may overtake each other. Kernels that multiply with a matrix in Tensor
+    /// Sets whether all `tcgen05.mma` of a thread with one `.cta_group` execute in the order of issue. By default only those with the same
+    /// accumulator, shape and kind do, as in the manual (9.7.16.6.2), and others may overtake each other. Kernels that multiply with a matrix in Tensor
     /// Memory, and then put the next product over that matrix, may rely on more than the manual says.
+    ///
+    /// All hosts have this option, because a seed or an exploration also chooses the order on a host that checks nothing.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;

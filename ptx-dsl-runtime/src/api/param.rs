@@ -3,7 +3,7 @@
 mod check;
 mod passing;
 
-pub use check::{Access, Declared, Kind};
+pub use check::{Declared, ParamAccess, ParamKind};
 pub use passing::{ByValue, Element, Elements, by_value, elements};
 
 use std::num::Wrapping;
@@ -28,25 +28,25 @@ use std::num::Wrapping;
 )]
 pub trait Param: Sized {
     /// The layout.
-    const SHAPE: &'static Shape;
+    const SHAPE: &'static ParamShape;
     /// Writes the value to as many bytes as its size. Bytes between fields stay.
     fn write(&self, bytes: &mut [u8]);
 }
 
 /// The layout of a type.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct ParamShape {
     /// The type, as messages name it.
     pub name: &'static str,
     /// In bytes.
     pub size: usize,
     /// In bytes.
     pub align: usize,
-    /// What it consists of.
+    /// The parts of the type.
     pub parts: Parts,
 }
 
-/// What a type consists of.
+/// The parts of a type.
 #[derive(Debug, Clone, Copy)]
 pub enum Parts {
     /// An integer.
@@ -54,7 +54,7 @@ pub enum Parts {
     /// A floating-point number of this PTX type, without the dot.
     Float(&'static str),
     /// An array of this many values.
-    Array(usize, &'static Shape),
+    Array(usize, &'static ParamShape),
     /// Fields.
     Fields(&'static [Field]),
 }
@@ -62,18 +62,18 @@ pub enum Parts {
 /// A field of a struct.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// As declared.
+    /// The name of the field, as declared.
     pub name: &'static str,
     /// In bytes, from the beginning of the struct.
     pub offset: usize,
-    /// Its layout.
-    pub shape: &'static Shape,
+    /// The layout of the field.
+    pub shape: &'static ParamShape,
 }
 
 macro_rules! numbers {
     ($($ty:ty $(, $float:literal)?;)*) => { $(
         impl Param for $ty {
-            const SHAPE: &'static Shape = &Shape {
+            const SHAPE: &'static ParamShape = &ParamShape {
                 name: stringify!($ty),
                 size: size_of::<$ty>(),
                 align: align_of::<$ty>(),
@@ -99,14 +99,14 @@ numbers! {
 }
 
 impl<T: Param> Param for Wrapping<T> {
-    const SHAPE: &'static Shape = T::SHAPE;
+    const SHAPE: &'static ParamShape = T::SHAPE;
     fn write(&self, bytes: &mut [u8]) {
         self.0.write(bytes);
     }
 }
 
 impl<T: Param, const N: usize> Param for [T; N] {
-    const SHAPE: &'static Shape = &Shape {
+    const SHAPE: &'static ParamShape = &ParamShape {
         name: "the array",
         size: size_of::<Self>(),
         align: align_of::<Self>(),
@@ -120,7 +120,7 @@ impl<T: Param, const N: usize> Param for [T; N] {
 }
 
 /// The field or element that begins at `offset`, and is not a struct or array itself; `None` if there is none.
-const fn leaf(mut shape: &'static Shape, mut offset: usize) -> Option<&'static Shape> {
+const fn leaf(mut shape: &'static ParamShape, mut offset: usize) -> Option<&'static ParamShape> {
     loop {
         match shape.parts {
             Parts::Integer | Parts::Float(_) => return if offset == 0 { Some(shape) } else { None },
@@ -139,7 +139,7 @@ const fn leaf(mut shape: &'static Shape, mut offset: usize) -> Option<&'static S
 }
 
 /// Does a field or element end before this byte?
-const fn ends(mut shape: &'static Shape, mut end: usize) -> bool {
+const fn ends(mut shape: &'static ParamShape, mut end: usize) -> bool {
     loop {
         match shape.parts {
             Parts::Integer | Parts::Float(_) => return end == shape.size,
@@ -179,7 +179,7 @@ mod tests {
     }
 
     impl Param for Pair {
-        const SHAPE: &'static Shape = &Shape {
+        const SHAPE: &'static ParamShape = &ParamShape {
             name: "Pair",
             size: 12,
             align: 4,

@@ -6,7 +6,7 @@ use crate::api::device::{Device, KernelCode};
 use crate::api::host::{Host, Off, Report};
 use crate::api::launch::{Arg, Error, Launch};
 use crate::observe::checked::Checked;
-use dependency::{Buffers, Dependency, InFlight};
+use dependency::{Buffers, Dependency, PendingLaunch};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct HostStream<M> {
     host: Host<M>,
     is_checked: bool,
-    in_flight: RefCell<InFlight>,
+    in_flight: RefCell<PendingLaunch>,
 }
 
 impl Host<Off> {
@@ -62,7 +62,7 @@ impl<M> Device for HostStream<M> {
 impl<M> HostStream<M> {
     /// Runs a launch to see what it accesses, with the grids in flight that it may overtake. The buffers are then as before.
     fn check(&self, code: &KernelCode<'_>, launch: &Launch, args: &mut [Arg<'_>]) -> Result<(), Error> {
-        let before = if launch.programmatic { self.in_flight.take() } else { InFlight::default() };
+        let before = if launch.programmatic { self.in_flight.take() } else { PendingLaunch::default() };
         let buffers: Buffers = args.iter().map(Arg::place).collect();
         let saved: Vec<_> = args.iter().map(Arg::results).collect();
         let state = Arc::new(Mutex::new(Dependency::new(before, buffers)));

@@ -21,7 +21,7 @@ pub(super) struct Call<'i> {
     pub callee: &'i Callee,
 }
 
-/// What an engine knows of the calls of a thread.
+/// The calls of a thread, as an engine knows them.
 pub(super) trait Activations {
     /// The value that a function returns to: the engine compares it with those of calls.
     fn return_value(&self, function: &Callee) -> u64;

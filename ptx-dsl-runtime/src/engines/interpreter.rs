@@ -16,6 +16,7 @@ mod memory;
 mod nans;
 mod op;
 mod operation;
+mod parts;
 mod pending;
 mod plan;
 mod polling;
@@ -45,7 +46,7 @@ use crate::machine::geometry::Regions;
 use crate::machine::{self, Body};
 use crate::numerics::simd::{self, InstructionSet};
 use code::Code;
-use polling::Loops;
+use polling::PollingLoops;
 use ptx_dsl_isa::image::{Image, Source};
 use registers::Registers;
 use std::collections::HashMap;
@@ -68,7 +69,7 @@ struct Interpreter {
     stepper: Stepper,
     /// The kind of operation with which each region begins, if regions are split.
     begins: Arc<[Begin]>,
-    loops: Loops,
+    loops: PollingLoops,
 }
 
 impl Interpreter {
@@ -205,7 +206,7 @@ impl machine::Code for Executable {
             snapshot: Vec::new(),
             stepper,
             begins: self.begins.clone(),
-            loops: Loops::default(),
+            loops: PollingLoops::default(),
         })
     }
 }

@@ -7,9 +7,8 @@ use crate::memory::scattered::Scattered;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::lanes;
 use crate::numerics::qual::Q;
+use crate::semantics::Done;
 use crate::semantics::{atom, ld_st, space};
-
-pub(super) type Done = Result<(), Box<Fault>>;
 
 /// `ld` of elements at any addresses. It is a call: inlined at every load it would dominate the compile time.
 #[inline(never)]
@@ -22,7 +21,7 @@ pub fn load<T: Scattered, const D: usize>(
     addr: &Lanes,
     mut out: [&mut [T; 32]; D],
 ) -> Done {
-    if x.gather::<T, D>(space, m, addr, out.each_mut().map(|out| &mut **out)) {
+    if x.loads().gather::<T, D>(space, m, addr, out.each_mut().map(|out| &mut **out)) {
         return Ok(());
     }
     x.site = site;
@@ -40,7 +39,7 @@ pub fn load_near<T: Scattered>(
     addr: &[u32; 32],
     out: &mut [T; 32],
 ) -> Done {
-    if x.gather_near::<T>(space, m, addr, out) {
+    if x.loads().gather_near::<T>(space, m, addr, out) {
         return Ok(());
     }
     x.site = site;
@@ -58,7 +57,7 @@ pub fn store<T: Scattered, const D: usize>(
     addr: &Lanes,
     v: [&[T; 32]; D],
 ) -> Done {
-    if x.scatter::<T, D>(space, m, addr, v) {
+    if x.stores().scatter::<T, D>(space, m, addr, v) {
         return Ok(());
     }
     x.site = site;
@@ -76,7 +75,7 @@ pub fn slow_load<T: Scattered, const D: usize>(
     out: [&mut [T; 32]; D],
 ) -> Done {
     let mut out = out;
-    if x.load_lanes_concurrent(space(q), m, addr, &mut out) { Ok(()) } else { general_load(x, q, m, addr, out) }
+    if x.loads().load_lanes_concurrent(space(q), m, addr, &mut out) { Ok(()) } else { general_load(x, q, m, addr, out) }
 }
 
 /// The general path of `ld`, which diagnoses faults.
@@ -90,7 +89,7 @@ pub(super) fn general_load<T: Scattered, const D: usize>(
     let all = x.mask;
     x.mask = m;
     let mut d = [[0; 32]; D];
-    ld_st::ld(x, q, &[addr], &mut d.each_mut()).map_err(|fault| x.with_operands(fault, &[addr]))?;
+    ld_st::ld(x, q, &[addr], &mut d.each_mut()).map_err(|fault| x.describe().with_operands(fault, &[addr]))?;
     for (out, d) in out.into_iter().zip(&d) {
         lanes(m, |l| out[l] = T::narrow(d[l]));
     }
@@ -115,7 +114,7 @@ pub(super) fn low(bits: u32) -> u64 {
 #[cold]
 #[inline(never)]
 pub fn slow_store<T: Scattered, const D: usize>(x: &mut Ctx<'_>, q: Q, m: u32, addr: &Lanes, v: [&[T; 32]; D]) -> Done {
-    if x.store_lanes_concurrent(space(q), m, addr, &v) {
+    if x.stores().store_lanes_concurrent(space(q), m, addr, &v) {
         return Ok(());
     }
     let all = x.mask;
@@ -142,7 +141,7 @@ pub fn slow_add<T: Scattered>(
     v: &[T; 32],
     mut old: Option<&mut [T; 32]>,
 ) -> Done {
-    let m = x.add_lanes_concurrent(space(q), m, addr, v, |l, was| {
+    let m = x.stores().add_lanes_concurrent(space(q), m, addr, v, |l, was| {
         if let Some(old) = &mut old {
             old[l] = T::narrow(was);
         }
@@ -171,11 +170,11 @@ pub fn slow_load_one<T: Scattered, const D: usize>(
     l: usize,
     addr: u64,
 ) -> Result<[T; D], Box<Fault>> {
-    if let Some(v) = x.load_one_concurrent(space, addr) {
+    if let Some(v) = x.loads().load_one_concurrent(space, addr) {
         return Ok(v);
     }
     let read = x.read(space, addr, (T::BYTES * D) as u32, l as u32);
-    let v = read.map_err(|fault| x.with_operands(fault, &[&[addr; 32]]))?;
+    let v = read.map_err(|fault| x.describe().with_operands(fault, &[&[addr; 32]]))?;
     Ok(std::array::from_fn(|i| T::narrow(v[i * T::BYTES / 8 % 4] >> (i * T::BYTES % 8 * 8))))
 }
 
@@ -189,7 +188,7 @@ pub fn slow_store_one<T: Scattered, const D: usize>(
     addr: u64,
     v: [T; D],
 ) -> Done {
-    if x.store_one_concurrent(space, addr, v) {
+    if x.stores().store_one_concurrent(space, addr, v) {
         return Ok(());
     }
     let mut words = [0; 4];
@@ -209,7 +208,7 @@ fn with_values<T: Scattered, const D: usize>(
     v: impl Fn(usize) -> [T; D],
 ) -> Box<Fault> {
     let known = |v: T| (v.widen(), 8 * T::BYTES as u8);
-    x.with_known(fault, |l| std::iter::once((addr(l), 64)).chain(v(l).map(known)).collect())
+    x.describe().with_known(fault, |l| std::iter::once((addr(l), 64)).chain(v(l).map(known)).collect())
 }
 
 /// The slow path of `red.add` for one lane.

@@ -22,7 +22,7 @@ pub enum Flow {
     /// Waits. When the wait is over the region runs again, with `Ctx::resumed`.
     Wait(Wait),
     /// Each of these groups of lanes waits by itself; the others are done. If the instruction has results, all lanes wait.
-    Apart(Vec<(u32, Wait)>),
+    WaitInGroups(Vec<(u32, Wait)>),
 }
 
 /// A condition that threads wait for.

@@ -35,9 +35,9 @@ struct AsyncOp {
 #[derive(Debug)]
 enum Work {
     Response(Response),
-    Operation(Operation),
+    Operation(TensorOperation),
     Commit(Commit),
-    Copy(Copy),
+    Copy(AsyncCopy),
     CopiesArrive(CopiesArrive),
 }
 
@@ -56,7 +56,7 @@ struct Response {
 
 /// An operation of the tensor core.
 #[derive(Debug)]
-struct Operation {
+struct TensorOperation {
     job: Box<dyn TensorJob>,
     /// `.cta_group::2`
     pair: bool,
@@ -65,7 +65,7 @@ struct Operation {
     fenced: Option<u64>,
 }
 
-impl Operation {
+impl TensorOperation {
     /// Does the operation, issued by CTA `own`, access CTA `rank`?
     fn works_on(&self, own: u32, rank: u32) -> bool {
         if self.pair { own | 1 == rank | 1 } else { own == rank }
@@ -84,7 +84,7 @@ struct Commit {
 
 /// A copy, an asynchronous store or reduction.
 #[derive(Debug)]
-struct Copy {
+struct AsyncCopy {
     job: Box<dyn CopyJob>,
     /// The source bytes, once the copy has read them.
     read: Option<Vec<u8>>,

@@ -10,7 +10,7 @@ use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
 use crate::sync::collector::Collectors;
 use crate::sync::meetings::Meetings;
-use crate::sync::register_pool::Registers;
+use crate::sync::register_pool::PoolRegisters;
 use crate::sync::tensor_memory::Allocator;
 use crate::sync::wgmma::Groups;
 
@@ -66,7 +66,7 @@ pub(crate) struct Cta {
     pub barriers_used: u16,
     pub shared: CacheLines,
     pub local: Vec<u8>,
-    pub registers: Registers,
+    pub registers: PoolRegisters,
     pub tmem: Tmem,
     /// The collector buffers of its tensor core; with `.cta_group::2` those of the pair, in its even CTA.
     pub collectors: Collectors,

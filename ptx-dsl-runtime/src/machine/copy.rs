@@ -1,6 +1,6 @@
 //! The interface of asynchronous copies: `cp.async.bulk`, `cp.async.bulk.tensor`, their reductions, `st.async`, `red.async`.
 //!
-//! An instruction decodes and checks its operands and passes a [`CopyJob`] to `Ctx::start_copy`. The job reads its source and
+//! An instruction decodes and checks its operands and passes a [`CopyJob`] to `AsyncUnit::start_copy`. The job reads its source and
 //! writes its destination later, at times that the scheduler chooses.
 
 use std::ops::Range;

@@ -8,6 +8,7 @@ mod monitored_access;
 mod monitoring;
 mod objects;
 mod operands;
+pub(crate) mod parts;
 mod steps;
 mod weak_memory;
 
@@ -19,7 +20,7 @@ use crate::machine::geometry::Geometry;
 use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
-use crate::machine::step::Step;
+use crate::machine::step::CohortOutcome;
 use crate::numerics::simd::InstructionSet;
 use crate::observe::monitor::Order;
 use crate::observe::probe::Monitored;
@@ -43,7 +44,7 @@ pub struct Ctx<'a> {
     /// The running cohort.
     pub(crate) cur: Cohort,
     /// The regions where the warps of the running cohort continue.
-    pub(crate) step: Step,
+    pub(crate) step: CohortOutcome,
     /// The other fragments of the current warp that can run.
     pub(crate) fragments: Fragments,
     pub(crate) scheduling: Scheduling<'a>,

@@ -14,69 +14,67 @@ use crate::machine::tx_log::Change;
 use crate::sync::mbarrier::State;
 use crate::sync::tensor_memory::WaitsFor;
 
-impl Ctx<'_> {
-    /// A deadlock, with a line for each group of threads. Its place is the first of the most telling waits.
-    pub(crate) fn deadlock(&mut self) -> Box<Fault> {
-        if let Some(stuck) = self.stuck_rendezvous() {
-            return stuck;
-        }
-        let mut waiting = Waiting::default();
-        let mut first: Option<(Telling, usize, Cohort, u32)> = None;
-        let mut slots: Vec<usize> =
-            (0..self.residents.clusters.len()).filter(|&slot| self.residents.clusters[slot].resident).collect();
-        slots.sort_by_key(|&slot| self.geometry.cluster_number(self.residents.clusters[slot].id));
-        for slot in slots {
-            let cluster = &self.residents.clusters[slot];
-            let parked = joined(cluster);
-            for p in &parked {
-                let telling = cluster.telling(&p.wait);
-                if first.is_none_or(|(most, ..)| telling > most) {
-                    first = Some((telling, slot, p.c, p.site));
-                }
+/// A deadlock, with a line for each group of threads. Its place is the first of the most telling waits.
+pub(crate) fn deadlock(x: &mut Ctx<'_>) -> Box<Fault> {
+    if let Some(stuck) = stuck_rendezvous(x) {
+        return stuck;
+    }
+    let mut waiting = Waiting::default();
+    let mut first: Option<(Telling, usize, Cohort, u32)> = None;
+    let mut slots: Vec<usize> =
+        (0..x.residents.clusters.len()).filter(|&slot| x.residents.clusters[slot].resident).collect();
+    slots.sort_by_key(|&slot| x.geometry.cluster_number(x.residents.clusters[slot].id));
+    for slot in slots {
+        let cluster = &x.residents.clusters[slot];
+        let parked = joined(cluster);
+        for p in &parked {
+            let telling = cluster.telling(&p.wait);
+            if first.is_none_or(|(most, ..)| telling > most) {
+                first = Some((telling, slot, p.c, p.site));
             }
-            waiting.add(cluster.id, parked.iter().map(|p| (p.c.cta, wait(&self.geometry, cluster, p))).collect());
         }
-        let mut waiting = waiting.lines(&self.geometry);
-        waiting.extend(self.residents.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
-        let Some((_, slot, c, site)) = first else {
-            return self.fault(FaultKind::Internal("threads are lost: none runs and none waits".into()), 0);
-        };
-        (self.residents.slot, self.cur, self.site, self.warp) = (slot, c, site, c.lo);
-        self.fault(FaultKind::Deadlock { waiting }, c.mask.trailing_zeros().min(31))
+        waiting.add(cluster.id, parked.iter().map(|p| (p.c.cta, wait(&x.geometry, cluster, p))).collect());
     }
+    let mut waiting = waiting.lines(&x.geometry);
+    waiting.extend(x.residents.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
+    let Some((_, slot, c, site)) = first else {
+        return x.fault(FaultKind::Internal("threads are lost: none runs and none waits".into()), 0);
+    };
+    (x.residents.slot, x.cur, x.site, x.warp) = (slot, c, site, c.lo);
+    x.fault(FaultKind::Deadlock { waiting }, c.mask.trailing_zeros().min(31))
+}
 
-    /// A warp whose lanes all wait for each other, some of them in an instruction that the whole warp must execute: a fault of that
-    /// instruction.
-    fn stuck_rendezvous(&mut self) -> Option<Box<Fault>> {
-        for slot in 0..self.residents.clusters.len() {
-            let cluster = &self.residents.clusters[slot];
-            let stuck = cluster.in_order().into_iter().find(|p| {
-                let missing = cluster.missing(p);
-                let elsewhere = cluster.parked.iter().filter(|o| {
-                    let rendezvous = matches!(o.wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
-                    rendezvous && o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait != p.wait
-                });
-                let there = elsewhere.fold(0, |m, o| m | o.c.mask);
-                matches!(p.wait, Wait::WholeWarp { .. }) && missing & !there == 0
+/// A warp whose lanes all wait for each other, some of them in an instruction that the whole warp must execute: a fault of that
+/// instruction.
+fn stuck_rendezvous(x: &mut Ctx<'_>) -> Option<Box<Fault>> {
+    for slot in 0..x.residents.clusters.len() {
+        let cluster = &x.residents.clusters[slot];
+        let stuck = cluster.in_order().into_iter().find(|p| {
+            let missing = cluster.missing(p);
+            let elsewhere = cluster.parked.iter().filter(|o| {
+                let rendezvous = matches!(o.wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
+                rendezvous && o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait != p.wait
             });
-            let Some(p) = stuck else { continue };
-            let other = cluster
-                .parked
-                .iter()
-                .find(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.missing(p) != 0);
-            let at = other.map_or(String::new(), |o| match self.geometry.at(o.site) {
-                Some(_) => format!(", which wait at {}", self.geometry.statement(o.site, "")),
-                None => String::new(),
-            });
-            let (here, missing) = (lanes(cluster.gathered(p)), lanes(cluster.missing(p)));
-            let what = format!("executed by {here} of a warp, but not by its {missing}{at}");
-            (self.residents.slot, self.cur, self.site, self.warp) = (slot, p.c, p.site, p.c.lo);
-            let lane = self.cur.mask.trailing_zeros().min(31);
-            let help = "execute it where all lanes of the warp are";
-            return Some(self.fault(FaultKind::IssueGranularity { what, help }, lane));
-        }
-        None
+            let there = elsewhere.fold(0, |m, o| m | o.c.mask);
+            matches!(p.wait, Wait::WholeWarp { .. }) && missing & !there == 0
+        });
+        let Some(p) = stuck else { continue };
+        let other = cluster
+            .parked
+            .iter()
+            .find(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.missing(p) != 0);
+        let at = other.map_or(String::new(), |o| match x.geometry.at(o.site) {
+            Some(_) => format!(", which wait at {}", x.geometry.statement(o.site, "")),
+            None => String::new(),
+        });
+        let (here, missing) = (lanes(cluster.gathered(p)), lanes(cluster.missing(p)));
+        let what = format!("executed by {here} of a warp, but not by its {missing}{at}");
+        (x.residents.slot, x.cur, x.site, x.warp) = (slot, p.c, p.site, p.c.lo);
+        let lane = x.cur.mask.trailing_zeros().min(31);
+        let help = "execute it where all lanes of the warp are";
+        return Some(x.fault(FaultKind::IssueGranularity { what, help }, lane));
     }
+    None
 }
 
 /// The parked cohorts in order; neighbouring warps that wait for the same at one statement are one.

@@ -9,6 +9,8 @@ use crate::kernel::flow::Next;
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::Starts;
+use crate::machine::deadlock::deadlock;
 use crate::machine::polling::{self, idle};
 use crate::machine::schedule::Choice;
 use crate::machine::team::Verdict;
@@ -26,16 +28,16 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
     let mut turn = Vec::new();
     loop {
         if x.residents.take_vacant() {
-            while let Some((slot, n)) = x.admit() {
+            while let Some((slot, n)) = x.starts().admit() {
                 start(body, x, slot, n);
             }
             if x.residents.all_free() {
-                return x.check_step_limit();
+                return x.budget().check_step_limit();
             }
         }
-        x.check_limits_if_due()?;
+        x.budget().check_limits_if_due()?;
         if !x.async_ops.is_empty() {
-            x.deliver_due()?;
+            x.async_unit().deliver_due()?;
         }
         if probe.as_ref().is_some_and(|p| p.progress != x.scheduling.progress) {
             // something has changed: no deadlock
@@ -78,7 +80,7 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
         last = turn[x.scheduling.choose(Choice::Cluster, turn.len())];
         if !idle::can_run(x, last) {
             // no thread of the cluster can run: its next asynchronous operation cannot complete any later
-            x.deliver_to(last)?;
+            x.async_unit().deliver_to(last)?;
         } else {
             run_cluster(body, x, last)?;
         }
@@ -87,15 +89,15 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
 
 /// The `n`-th cluster starts in a slot.
 pub(super) fn start(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize, n: u64) {
-    x.occupy(slot, n);
+    x.starts().occupy(slot, n);
     x.scheduling.idle.forget_slot(slot);
     body.reset(slot);
 }
 
-impl Ctx<'_> {
+impl Starts<'_, '_> {
     /// Starts the `n`-th cluster in a slot; the caller resets its registers.
     fn occupy(&mut self, slot: usize, n: u64) {
-        let (g, cluster) = (&self.geometry, &mut self.residents.clusters[slot]);
+        let (g, cluster) = (&self.ctx.geometry, &mut self.ctx.residents.clusters[slot]);
         let id = g.clusterid(n);
         cluster.start(id, g.cluster_size() as usize, g.threads, g.shared_end() as usize, g.local_size());
         if let [cta] = &mut cluster.ctas[..] {
@@ -105,51 +107,53 @@ impl Ctx<'_> {
                 cta.id = g.ctaid(id, rank);
             }
         }
-        self.residents.launched += 1;
-        self.report_start(slot);
-        self.report_cluster(slot, id);
+        self.ctx.residents.launched += 1;
+        self.ctx.report().slot_starts(slot);
+        self.ctx.report().cluster_starts(slot, id);
     }
 
     /// The cluster of a slot runs from now on.
     #[inline(always)]
     pub(super) fn enter(&mut self, slot: usize) {
-        self.residents.slot = slot;
-        if self.geometry.devices > 1 {
-            let device = self.geometry.device(self.residents.here().id);
-            self.memory.select(device);
+        self.ctx.residents.slot = slot;
+        if self.ctx.geometry.devices > 1 {
+            let device = self.ctx.geometry.device(self.ctx.residents.here().id);
+            self.ctx.memory.select(device);
         }
     }
 
     /// Is the current cohort, which exits, all of its cluster, with nothing left to check or wake?
     fn ends_at_once(&self) -> bool {
-        self.async_ops.is_unused() && self.residents.here().ends_with(&self.cur)
+        self.ctx.async_ops.is_unused() && self.ctx.residents.here().ends_with(&self.ctx.cur)
     }
 
     /// Claims the cluster that replaces the current one, which has ended, if nothing else is to be done first.
     fn claim_next(&mut self) -> Option<u64> {
-        let s = &self.scheduling;
-        let watched = self.monitor.is_on() && !self.monitor.needs().barriers || s.steps.is_some();
-        let at_once = !watched && !s.rotate && s.always_first && self.residents.is_full() && self.async_ops.is_empty();
-        if at_once { self.residents.claim(s.team) } else { None }
+        let s = &self.ctx.scheduling;
+        let watched = self.ctx.monitor.is_on() && !self.ctx.monitor.needs().barriers || s.steps.is_some();
+        let at_once =
+            !watched && !s.rotate && s.always_first && self.ctx.residents.is_full() && self.ctx.async_ops.is_empty();
+        if at_once { self.ctx.residents.claim(s.team) } else { None }
     }
 
     /// The fast path from one cluster to the next: the current cohort exits, its cluster ends, and the same cohort starts the next
     /// cluster in this slot. The caller resets the registers. False, with nothing done, if there is more to do.
     pub(crate) fn start_next_cluster(&mut self) -> bool {
-        if self.leaves() || !self.ends_at_once() || !self.residents.here().is_reusable() {
+        if self.ctx.leaves() || !self.ends_at_once() || !self.ctx.residents.here().is_reusable() {
             return false;
         }
         let Some(n) = self.claim_next() else { return false };
-        self.changed();
-        self.scheduling.endless.progress();
-        self.scheduling.report_progress();
-        self.residents.launched += 1;
-        let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
-        self.here().reuse(id, local);
-        self.enter(self.residents.slot);
-        clear(&mut self.memory.shared);
-        self.report_start(self.residents.slot);
-        self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
+        self.ctx.changed();
+        self.ctx.scheduling.endless.progress();
+        self.ctx.scheduling.report_progress();
+        self.ctx.residents.launched += 1;
+        let (id, local) = (self.ctx.geometry.clusterid(n), self.ctx.geometry.local_size());
+        self.ctx.here().reuse(id, local);
+        self.enter(self.ctx.residents.slot);
+        clear(&mut self.ctx.memory.shared);
+        let slot = self.ctx.residents.slot;
+        self.ctx.report().slot_starts(slot);
+        self.ctx.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.ctx.cur };
         true
     }
 }
@@ -164,7 +168,7 @@ pub(super) fn wake(x: &mut Ctx<'_>, slot: usize) {
             woken.push(*c);
         }
     });
-    woken.iter().for_each(|c| x.report_resumes(slot, c, false));
+    woken.iter().for_each(|c| x.report().resumes(slot, c, false));
 }
 
 fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), Box<Fault>> {
@@ -174,10 +178,10 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
     let mut began = x.scheduling.time();
     loop {
         if !x.async_ops.is_empty() {
-            x.deliver_due()?;
+            x.async_unit().deliver_due()?;
         }
-        x.check_limits_if_due()?;
-        x.enter(slot);
+        x.budget().check_limits_if_due()?;
+        x.starts().enter(slot);
         wake(x, slot);
         let Some(diverged) = pick(body, x) else { return Ok(()) };
         if x.scheduling.polling.is_some() {
@@ -188,11 +192,11 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         x.step.clear();
         x.fragments.clear();
         let (from, before) = (x.scheduling.time(), x.scheduling.progress);
-        x.report_runs();
+        x.report().runs();
         x.hold_shared();
         let next = body.step(x);
         x.release_shared();
-        x.report(Event::Pauses);
+        x.report().event(Event::Pauses);
         let next = next?;
         let spent = x.scheduling.time() - from;
         age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.scheduling.yielded);
@@ -219,7 +223,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
                 idle::forget_current(x);
                 if exit(x)? {
                     if x.scheduling.time() < end
-                        && let Some(n) = x.claim_next()
+                        && let Some(n) = x.starts().claim_next()
                     {
                         x.scheduling.report_progress();
                         start(body, x, slot, n);
@@ -283,7 +287,7 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
         ready.push_back(c);
         c = first;
     }
-    let (slot, per_cta) = (x.residents.slot, x.nwarps() as usize);
+    let (slot, per_cta) = (x.residents.slot, x.ids().nwarps() as usize);
     let first = |c: &Cohort| c.cta as usize * per_cta + c.lo as usize;
     let agree = |o: &Cohort| o.agrees(&c) && body.agree(slot, first(o), first(&c));
     let ready = &mut x.here().ready;
@@ -366,7 +370,7 @@ pub(super) fn split(x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
         x.cur.pc = pc;
         let c = Cohort { resumed: false, result: 0, ..x.cur };
         let parked = Parked { c, wait: x.step.wait.clone(), site: x.site };
-        x.report_waits(&parked);
+        x.report().waits(&parked);
         let here = x.here();
         here.parked.push(parked);
         here.dirty = true;
@@ -398,7 +402,7 @@ pub(super) fn split(x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     }
     x.step.parts = parts;
     for p in groups.drain(..) {
-        x.report_waits(&p);
+        x.report().waits(&p);
         let here = x.here();
         here.parked.push(p);
         here.dirty = true;
@@ -411,8 +415,8 @@ pub(super) fn split(x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
 /// The threads of the current cohort exit: barriers no longer count them. True if the cluster has ended.
 pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     x.scheduling.endless.progress();
-    let (c, per_cta) = (x.cur, x.nwarps() as usize);
-    if x.ends_at_once() {
+    let (c, per_cta) = (x.cur, x.ids().nwarps() as usize);
+    if x.starts().ends_at_once() {
         let cta = x.cta_mut();
         (cta.threads, cta.exited) = (0, true);
         x.changed();
@@ -433,11 +437,11 @@ pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     let exited = cta.exited;
     if exited
         && !x.async_ops.is_empty()
-        && let Some(fault) = x.undelivered_to(c.cta)
+        && let Some(fault) = x.async_unit().undelivered_to(c.cta)
     {
         return Err(fault);
     }
-    if exited && x.cluster_size() > 1 {
+    if exited && x.ids().cluster_size() > 1 {
         x.warp = c.lo;
         x.report_sync(Sync::CtaEnds, c.mask)?;
     }
@@ -460,7 +464,7 @@ pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     }
     x.changed();
     if x.cta().exited {
-        x.check_tensor_memory_at_exit(c.cta)?;
+        x.tensor().check_at_exit(c.cta)?;
     }
     ended(x)
 }
@@ -469,9 +473,9 @@ pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
 fn ended(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     let (slot, ended) = (x.residents.slot, x.here().ctas.iter().all(|c| c.exited));
     if ended {
-        x.report(Event::ClusterEnds { slot: slot as u32 });
+        x.report().event(Event::ClusterEnds { slot: slot as u32 });
         if !x.async_ops.is_unused() {
-            x.end_of_cluster(slot)?;
+            x.async_unit().end_of_cluster(slot)?;
         }
     }
     Ok(ended)
@@ -483,7 +487,7 @@ pub(super) fn time_out_waits(x: &mut Ctx<'_>) {
         let parked = std::mem::take(&mut x.residents.clusters[slot].parked);
         for p in parked {
             if p.wait.can_time_out() {
-                x.report_resumes(slot, &p.c, true);
+                x.report().resumes(slot, &p.c, true);
                 x.residents.clusters[slot].make_ready(Cohort { resumed: true, result: 0, ..p.c });
             } else {
                 x.residents.clusters[slot].parked.push(p);
@@ -515,16 +519,16 @@ pub(super) fn probe_deadlock(body: &mut dyn Body, x: &mut Ctx<'_>, last: Option<
     let last = last.filter(|p| p.waiting == waiting && p.progress == x.scheduling.progress && body.unchanged());
     // another host thread cannot end these waits, but it can store what a loop around `try_wait` reads
     let epoch = match last {
-        _ if waiting.is_empty() => return Err(x.deadlock()),
+        _ if waiting.is_empty() => return Err(deadlock(x)),
         None => x.scheduling.team.begin_epoch(),
-        Some(_) if x.scheduling.team.is_single() => return Err(x.deadlock()),
+        Some(_) if x.scheduling.team.is_single() => return Err(deadlock(x)),
         Some(p) => match x.scheduling.team.agree(p.epoch) {
-            Verdict::Deadlock => return Err(x.deadlock()),
-            Verdict::Stop => return Err(x.stop()),
+            Verdict::Deadlock => return Err(deadlock(x)),
+            Verdict::Stop => return Err(x.budget().stop()),
             Verdict::Again => x.scheduling.team.epoch(),
         },
     };
-    let per_cta = x.nwarps() as usize;
+    let per_cta = x.ids().nwarps() as usize;
     let warps = waiting.iter().map(|(slot, c)| {
         let first = c.cta as usize * per_cta;
         (*slot, first + c.lo as usize, first + c.hi as usize)

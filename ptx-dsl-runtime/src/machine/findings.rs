@@ -15,7 +15,7 @@ pub(crate) struct Findings {
     /// Empty if the engine follows none.
     pub followed: Arc<[bool]>,
     /// Accesses of the current instruction, for the engine that follows values.
-    pub undefined: Vec<Undefined>,
+    pub undefined: Vec<UndefinedAccess>,
     /// Undefined values that are or were in memory.
     pub origins: Origins,
     /// Has the monitor been told of one?
@@ -26,7 +26,7 @@ pub(crate) struct Findings {
 
 /// An access to bytes whose values nothing has written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Undefined {
+pub(crate) enum UndefinedAccess {
     /// A load of them, a bit each. With the number of the value in [`Origins`], if a statement has stored it.
     Load(Access, u64, Option<u32>),
     /// A store to them of an undefined value with this number.

@@ -66,7 +66,7 @@ pub(crate) struct Geometry<'a> {
     pub heap: Option<Arc<Heap>>,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
-    /// Made for the first fault that asks.
+    /// The variables that statements access, computed for the first fault that asks.
     variables: OnceLock<Variables>,
 }
 

@@ -14,12 +14,12 @@ const GAP: u64 = 16;
 pub(crate) struct Heap {
     /// The address of its first byte.
     pub start: u64,
-    blocks: Mutex<Blocks>,
+    blocks: Mutex<HeapBlocks>,
 }
 
 /// Offsets from the start.
 #[derive(Debug, Default)]
-struct Blocks {
+struct HeapBlocks {
     /// Allocated blocks by offset: the bytes that were asked for, and those that the block takes.
     used: BTreeMap<u64, (u64, u64)>,
     /// Sizes of free parts, by offset. No two are neighbours.
@@ -31,12 +31,12 @@ struct Blocks {
 impl Heap {
     /// A heap of which all bytes are free.
     pub fn new(start: u64, bytes: u64) -> Heap {
-        let mut blocks = Blocks::default();
+        let mut blocks = HeapBlocks::default();
         blocks.add(0, bytes / UNIT * UNIT);
         Heap { start, blocks: Mutex::new(blocks) }
     }
 
-    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+    fn blocks(&self) -> MutexGuard<'_, HeapBlocks> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +71,7 @@ impl Heap {
     }
 }
 
-impl Blocks {
+impl HeapBlocks {
     fn add(&mut self, at: u64, size: u64) {
         if size > 0 {
             self.free.insert(at, size);

@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::{LoadUnit, Reports, StoreUnit, Synchronisation};
 use crate::memory::address::{self, AddrSpace, Place, resolve};
 use crate::memory::little_endian;
 use crate::observe::monitor::{Access, By, Event, Proxy, Sync};
@@ -31,28 +32,14 @@ impl Ctx<'_> {
     ) -> Result<[u64; 4], Box<Fault>> {
         // parameters of functions are copied whole, unwritten bytes included
         if self.monitor.is_on() && space != AddrSpace::ParamFunc {
-            let place = self.place(space, addr, align);
-            let watched = place.and_then(|place| self.watch(place, addr, bytes, None, lane));
+            let place = self.loads().place(space, addr, align);
+            let watched = place.and_then(|place| self.report().watch(place, addr, bytes, None, lane));
             watched.map_err(|kind| self.fault(kind, lane))?;
-            let place = self.place(space, addr, align).map_err(|kind| self.fault(kind, lane))?;
-            let latest = self.load(place, addr, bytes, lane).map_err(|kind| self.fault(kind, lane))?;
-            return Ok(self.weakly_loaded(place, (addr, bytes), latest, lane));
+            let place = self.loads().place(space, addr, align).map_err(|kind| self.fault(kind, lane))?;
+            let latest = self.loads().load(place, addr, bytes, lane).map_err(|kind| self.fault(kind, lane))?;
+            return Ok(self.report().weakly_loaded(place, (addr, bytes), latest, lane));
         }
-        self.read_unwatched(space, addr, bytes, align, lane)
-    }
-
-    /// Reads like `read`, but no monitor sees the access.
-    #[inline]
-    pub(crate) fn read_unwatched(
-        &self,
-        space: AddrSpace,
-        addr: u64,
-        bytes: u32,
-        align: u32,
-        lane: u32,
-    ) -> Result<[u64; 4], Box<Fault>> {
-        let loaded = self.place(space, addr, align).and_then(|place| self.load(place, addr, bytes, lane));
-        loaded.map_err(|kind| self.fault(kind, lane))
+        self.loads().read_unwatched(space, addr, bytes, align, lane)
     }
 
     /// Stores the low `bytes` (1 to 32) of `value`, little endian; the address has to be aligned to `bytes`.
@@ -79,100 +66,22 @@ impl Ctx<'_> {
         value: [u64; 4],
         lane: u32,
     ) -> Result<(), Box<Fault>> {
-        let stored = self.place(space, addr, align).and_then(|place| {
+        let stored = self.loads().place(space, addr, align).and_then(|place| {
             if self.monitor.is_on() {
-                self.watch(place, addr, bytes, Some(value), lane)?;
-                let latest = self.load(place, addr, bytes, lane).ok();
-                if !self.weakly_stored(place, (addr, bytes), (latest, value), lane) {
+                self.report().watch(place, addr, bytes, Some(value), lane)?;
+                let latest = self.loads().load(place, addr, bytes, lane).ok();
+                if !self.report().weakly_stored(place, (addr, bytes), (latest, value), lane) {
                     self.scheduling.progress += 1;
                     return Ok(());
                 }
             }
             if self.scheduling.probing {
-                let old = self.load(place, addr, bytes, lane)?;
+                let old = self.loads().load(place, addr, bytes, lane)?;
                 self.scheduling.progress += !is_same(&old, &value, bytes) as u64;
             }
-            self.store(place, addr, bytes, value, lane)
+            self.stores().store(place, addr, bytes, value, lane)
         });
         stored.map_err(|kind| self.fault(kind, lane))
-    }
-
-    #[inline(always)]
-    fn place(&self, space: AddrSpace, addr: u64, align: u32) -> Result<Place, FaultKind> {
-        if addr & (align.max(1) as u64 - 1) != 0 {
-            let space = address::space_name(space, addr);
-            return Err(FaultKind::Misaligned { space, addr, align });
-        }
-        resolve(space, addr, self.cur.cta)
-    }
-
-    #[inline(never)]
-    fn watch(
-        &mut self,
-        place: Place,
-        addr: u64,
-        bytes: u32,
-        stored: Option<[u64; 4]>,
-        lane: u32,
-    ) -> Result<(), FaultKind> {
-        let write = stored.is_some();
-        // the access itself reports an address outside
-        let is_in = |from: u64, size: usize| from.checked_add(bytes.into()).is_some_and(|end| end <= size as u64);
-        let inside = match place {
-            Place::Shared { rank, offset } => is_in(offset.into(), self.window(rank)?.len()),
-            Place::Local { offset } => is_in(offset, self.geometry.info.local_size as usize),
-            Place::Global { segment, offset } => self.memory.global.holds(segment, offset, bytes.into()),
-            Place::Const { .. } | Place::Param { .. } => true,
-        };
-        if !inside {
-            return Ok(());
-        }
-        let who = self.who(1 << lane);
-        let same = stored.is_some_and(|new| {
-            let old = self.load(place, addr, bytes, lane);
-            old.is_ok_and(|old| is_same(&old, &new, bytes))
-        });
-        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
-        self.report_access(Access { place, addr, bytes, write, same, by, proxy, order, who })
-    }
-
-    #[inline(always)]
-    pub(crate) fn load(&self, place: Place, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], FaultKind> {
-        let (memory, offset, space): (&[u8], u64, _) = match place {
-            Place::Global { segment, offset } => return self.memory.global.load(segment, offset, addr, bytes),
-            Place::Shared { rank, offset } => (self.window(rank)?, offset as u64, "shared"),
-            Place::Local { offset } => (self.local(lane), offset, "local"),
-            Place::Const { offset } => (self.geometry.info.const_image, offset, "const"),
-            Place::Param { offset } => (&self.memory.params, offset, "param"),
-        };
-        let outside = || FaultKind::OutOfBounds { space, addr, bytes, size: memory.len() as u64 };
-        little_endian::load(memory, offset, bytes).ok_or_else(outside)
-    }
-
-    #[inline(always)]
-    fn store(&mut self, place: Place, addr: u64, bytes: u32, value: [u64; 4], lane: u32) -> Result<(), FaultKind> {
-        let outside = |space, size| FaultKind::OutOfBounds { space, addr, bytes, size };
-        match place {
-            Place::Global { segment, offset } => self.memory.global.store(segment, offset, addr, bytes, value),
-            Place::Shared { rank, offset } => {
-                let window = self.window_mut(rank)?;
-                little_endian::store(window, offset as u64, bytes, value).ok_or(outside("shared", window.len() as u64))
-            }
-            Place::Local { offset } => {
-                let size = self.geometry.info.local_size as usize;
-                let from = (self.warp as usize * 32 + lane as usize) * size;
-                let local = self.cta_mut().local.get_mut(from..from + size).unwrap_or_default();
-                little_endian::store(local, offset, bytes, value).ok_or(outside("local", size as u64))
-            }
-            Place::Const { .. } => Err(FaultKind::ReadOnly { space: "const", addr }),
-            Place::Param { .. } => Err(FaultKind::ReadOnly { space: "param", addr }),
-        }
-    }
-
-    fn local(&self, lane: u32) -> &[u8] {
-        let size = self.geometry.info.local_size as usize;
-        let from = (self.warp as usize * 32 + lane as usize) * size;
-        self.cta().local.get(from..from + size).unwrap_or_default()
     }
 
     /// The shared memory of a CTA of the current cluster.
@@ -202,7 +111,107 @@ impl Ctx<'_> {
         });
         found.map_err(|kind| self.fault(kind, lane))
     }
+}
 
+impl<'c> LoadUnit<'c, '_> {
+    /// Reads like `read`, but no monitor sees the access.
+    #[inline]
+    pub(crate) fn read_unwatched(
+        self,
+        space: AddrSpace,
+        addr: u64,
+        bytes: u32,
+        align: u32,
+        lane: u32,
+    ) -> Result<[u64; 4], Box<Fault>> {
+        let loaded = self.place(space, addr, align).and_then(|place| self.load(place, addr, bytes, lane));
+        loaded.map_err(|kind| self.ctx.fault(kind, lane))
+    }
+
+    #[inline(always)]
+    fn place(self, space: AddrSpace, addr: u64, align: u32) -> Result<Place, FaultKind> {
+        if addr & (align.max(1) as u64 - 1) != 0 {
+            let space = address::space_name(space, addr);
+            return Err(FaultKind::Misaligned { space, addr, align });
+        }
+        resolve(space, addr, self.ctx.cur.cta)
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(self, place: Place, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], FaultKind> {
+        let (memory, offset, space): (&[u8], u64, _) = match place {
+            Place::Global { segment, offset } => return self.ctx.memory.global.load(segment, offset, addr, bytes),
+            Place::Shared { rank, offset } => (self.ctx.window(rank)?, offset as u64, "shared"),
+            Place::Local { offset } => (self.local(lane), offset, "local"),
+            Place::Const { offset } => (self.ctx.geometry.info.const_image, offset, "const"),
+            Place::Param { offset } => (&self.ctx.memory.params, offset, "param"),
+        };
+        let outside = || FaultKind::OutOfBounds { space, addr, bytes, size: memory.len() as u64 };
+        little_endian::load(memory, offset, bytes).ok_or_else(outside)
+    }
+
+    fn local(self, lane: u32) -> &'c [u8] {
+        let size = self.ctx.geometry.info.local_size as usize;
+        let from = (self.ctx.warp as usize * 32 + lane as usize) * size;
+        self.ctx.cta().local.get(from..from + size).unwrap_or_default()
+    }
+}
+
+impl Reports<'_, '_> {
+    #[inline(never)]
+    fn watch(
+        &mut self,
+        place: Place,
+        addr: u64,
+        bytes: u32,
+        stored: Option<[u64; 4]>,
+        lane: u32,
+    ) -> Result<(), FaultKind> {
+        let write = stored.is_some();
+        // the access itself reports an address outside
+        let is_in = |from: u64, size: usize| from.checked_add(bytes.into()).is_some_and(|end| end <= size as u64);
+        let inside = match place {
+            Place::Shared { rank, offset } => is_in(offset.into(), self.ctx.window(rank)?.len()),
+            Place::Local { offset } => is_in(offset, self.ctx.geometry.info.local_size as usize),
+            Place::Global { segment, offset } => self.ctx.memory.global.holds(segment, offset, bytes.into()),
+            Place::Const { .. } | Place::Param { .. } => true,
+        };
+        if !inside {
+            return Ok(());
+        }
+        let who = self.ctx.who(1 << lane);
+        let same = stored.is_some_and(|new| {
+            let old = self.ctx.loads().load(place, addr, bytes, lane);
+            old.is_ok_and(|old| is_same(&old, &new, bytes))
+        });
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.ctx.order);
+        self.access(Access { place, addr, bytes, write, same, by, proxy, order, who })
+    }
+}
+
+impl<'c> StoreUnit<'c, '_> {
+    #[inline(always)]
+    fn store(self, place: Place, addr: u64, bytes: u32, value: [u64; 4], lane: u32) -> Result<(), FaultKind> {
+        let outside = |space, size| FaultKind::OutOfBounds { space, addr, bytes, size };
+        match place {
+            Place::Global { segment, offset } => self.ctx.memory.global.store(segment, offset, addr, bytes, value),
+            Place::Shared { rank, offset } => {
+                let window = self.ctx.window_mut(rank)?;
+                little_endian::store(window, offset as u64, bytes, value).ok_or(outside("shared", window.len() as u64))
+            }
+            Place::Local { offset } => {
+                let size = self.ctx.geometry.info.local_size as usize;
+                let from = (self.ctx.warp as usize * 32 + lane as usize) * size;
+                let local = self.ctx.cta_mut().local.get_mut(from..from + size).unwrap_or_default();
+                little_endian::store(local, offset, bytes, value).ok_or(outside("local", size as u64))
+            }
+            Place::Const { .. } => Err(FaultKind::ReadOnly { space: "const", addr }),
+            Place::Param { .. } => Err(FaultKind::ReadOnly { space: "param", addr }),
+        }
+    }
+}
+
+impl Synchronisation<'_, '_> {
     /// Reads or updates an mbarrier object by an operation that its phase does not count, and tells the monitor.
     pub fn mbarrier<R>(
         &mut self,
@@ -211,8 +220,8 @@ impl Ctx<'_> {
         update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
         lane: u32,
     ) -> Result<R, Box<Fault>> {
-        self.report_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
-        self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.fault(kind, lane))
+        self.ctx.report_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
+        self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.ctx.fault(kind, lane))
     }
 
     /// Updates an mbarrier object. If its phase completes, waiting threads are checked again.
@@ -226,7 +235,7 @@ impl Ctx<'_> {
         if !offset.is_multiple_of(8) {
             return Err(FaultKind::Misaligned { space: "shared", addr: offset as u64, align: 8 });
         }
-        let window = self.window(rank)?;
+        let window = self.ctx.window(rank)?;
         let size = window.len() as u64;
         let outside = || FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size };
         let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside()) };
@@ -236,17 +245,18 @@ impl Ctx<'_> {
         self.log_tx(rank, offset, states);
         let (before, after) = (states.0.map(|s| s.phase), states.1.map(|s| s.phase));
         let completes = before != after && before.is_some() && after.is_some();
-        self.step_updates_mbarrier(rank, offset, (new != old, completes));
+        self.ctx.report().step_updates_mbarrier(rank, offset, (new != old, completes));
         if new != old {
-            little_endian::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or_else(outside)?;
-            self.changed();
+            little_endian::store(self.ctx.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or_else(outside)?;
+            self.ctx.changed();
             if before != after {
                 if let (Some(completed), Some(_)) = (before, after) {
-                    let slot = self.residents.slot as u32;
-                    self.report(Event::Phase { slot, rank, offset, phase: completed });
-                    self.report_sync_of(Sync::MbarrierPhase { rank, offset }, self.order, 1 << lane)?;
+                    let slot = self.ctx.residents.slot as u32;
+                    self.ctx.report().event(Event::Phase { slot, rank, offset, phase: completed });
+                    let order = self.ctx.order;
+                    self.ctx.report().sync(Sync::MbarrierPhase { rank, offset }, order, 1 << lane)?;
                 }
-                self.notify_waiters();
+                self.ctx.notify_waiters();
             }
         }
         Ok(result)
@@ -254,8 +264,8 @@ impl Ctx<'_> {
 
     /// Keeps how an operation changes the tx-count of an object, for the report of a deadlock.
     fn log_tx(&mut self, rank: u32, offset: u32, states: (Option<mbarrier::State>, Option<mbarrier::State>)) {
-        let site = self.site;
-        let Some(cta) = self.here().ctas.get_mut(rank as usize) else { return };
+        let site = self.ctx.site;
+        let Some(cta) = self.ctx.here().ctas.get_mut(rank as usize) else { return };
         match states {
             (Some(old), Some(new)) if old.phase == new.phase => {
                 let bytes = new.tx - old.tx;
@@ -270,7 +280,7 @@ impl Ctx<'_> {
 
     /// The mbarrier object at this place, if there is one.
     pub(crate) fn mbarrier_state(&mut self, rank: u32, offset: u32) -> Option<mbarrier::State> {
-        let [word, ..] = little_endian::load(self.window(rank).ok()?, offset.into(), 8)?;
+        let [word, ..] = little_endian::load(self.ctx.window(rank).ok()?, offset.into(), 8)?;
         mbarrier::State::decode(word)
     }
 
@@ -278,6 +288,6 @@ impl Ctx<'_> {
     #[inline(always)]
     pub fn mbarrier_lifetime(&mut self, rank: u32, offset: u32, begins: bool, lane: u32) -> Result<(), Box<Fault>> {
         let what = if begins { Sync::MbarrierInit { rank, offset } } else { Sync::MbarrierInval { rank, offset } };
-        self.report_sync(what, 1 << lane)
+        self.ctx.report_sync(what, 1 << lane)
     }
 }

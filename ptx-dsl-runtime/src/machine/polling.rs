@@ -17,9 +17,9 @@ use crate::machine::ctx::Ctx;
 use crate::machine::deadlock::{Waiting, wait};
 use crate::machine::describe::threads;
 use ptx_dsl_isa::image::NO_SITE;
-use seen::{CHANGES, Key, State};
+use seen::{CHANGES, CohortKey, CohortState};
 
-fn key(slot: usize, c: &Cohort) -> Key {
+fn key(slot: usize, c: &Cohort) -> CohortKey {
     (slot, c.cta, c.lo, c.hi, c.mask)
 }
 
@@ -95,7 +95,7 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
             (x.residents.slot, x.cur) = (slot, c);
             first = first.or(Some((slot, c, site)));
             writers.extend(polls.writers);
-            let reads: Vec<_> = polls.reads.iter().take(4).map(|read| x.polled(read)).collect();
+            let reads: Vec<_> = polls.reads.iter().take(4).map(|read| values::polled(x, read)).collect();
             let head = loops.heads.first().map_or(String::new(), |head| format!(" in the loop {}", at(head)));
             let what = if reads.is_empty() { "runs forever".into() } else { format!("polls {}", reads.join(", ")) };
             waits.push((c.cta, format!("{}{head}: {what}", threads(c.lo, c.hi, c.mask))));

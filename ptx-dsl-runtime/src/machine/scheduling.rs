@@ -10,7 +10,7 @@ use crate::machine::polling::touched::Touched;
 use crate::machine::schedule::{Choice, Scheduler};
 use crate::machine::steps::{Note, Process, Steps};
 use crate::machine::team::Team;
-use crate::machine::written::Written;
+use crate::machine::written::WrittenParts;
 
 /// Regions a cluster runs before another resident one has a turn.
 const SLICE: u64 = 1 << 14;
@@ -79,7 +79,7 @@ pub(crate) struct Scheduling<'a> {
     /// The clusters of the grid that had started when the budget was last extended.
     pub started: u64,
     /// The parts of global memory that have changed.
-    pub written: Written,
+    pub written: WrittenParts,
     /// Ends endless loops before the budget does.
     pub endless: EndlessGuard,
     /// The time of the next check of the budget and the cancel handle.
@@ -123,7 +123,7 @@ impl<'a> Scheduling<'a> {
             limit: grid.limits.steps.unwrap_or(DEFAULT_STEP_LIMIT),
             has_default_budget: grid.limits.steps.is_none(),
             started: 0,
-            written: Written::default(),
+            written: WrittenParts::default(),
             endless: EndlessGuard::OFF,
             next_check: QUANTUM,
             reported: 0,

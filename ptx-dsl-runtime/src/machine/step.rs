@@ -17,7 +17,7 @@ pub(crate) struct Part {
 
 /// The regions where the warps of the running cohort continue or wait.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct CohortOutcome {
     pub parts: Vec<Part>,
     /// The first warps of the cohort, this many, go on at `pc` with all their lanes. Then `parts` is empty.
     together: u32,
@@ -37,9 +37,9 @@ pub(crate) enum Together {
     Wait(Wait, Pc),
 }
 
-impl Step {
+impl CohortOutcome {
     pub fn new() -> Self {
-        Step {
+        CohortOutcome {
             parts: Vec::new(),
             together: 0,
             waiting: 0,
@@ -116,13 +116,13 @@ impl Step {
         })
     }
 
-    /// The region where the whole cohort waits, if all its warps wait for [`Step::wait`].
+    /// The region where the whole cohort waits, if all its warps wait for [`CohortOutcome::wait`].
     #[inline(always)]
     pub fn all_wait(&self, c: &Cohort) -> Option<Pc> {
         (self.waiting != 0 && self.waiting == c.hi - c.lo).then_some(self.pc)
     }
 
-    /// Forgets the warps that [`Step::all_wait`] found.
+    /// Forgets the warps that [`CohortOutcome::all_wait`] found.
     #[inline(always)]
     pub fn take_waiting(&mut self) {
         self.waiting = 0;

@@ -5,7 +5,7 @@ pub(crate) mod effect;
 
 use crate::kernel::flow::Wait;
 use crate::machine::schedule::Choice;
-use effect::{Action, Effect, Object, Relation, depends};
+use effect::{Action, Effect, Relation, StepObject, depends};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -92,9 +92,9 @@ pub(crate) struct Steps {
     /// The effects of the step that is being made.
     effects: Vec<Effect>,
     /// The barrier at which it has arrived to wait.
-    waits: Option<Object>,
+    waits: Option<StepObject>,
     /// Completed phases of mbarrier objects and barriers.
-    phases: HashMap<Object, u32>,
+    phases: HashMap<StepObject, u32>,
     /// Operations that each warp has started.
     started: HashMap<Process, u32>,
     /// The process of each operation in flight, by its number in the launch.
@@ -209,7 +209,7 @@ impl Steps {
             // it comes after what has started it
             let Process { operation, cluster, .. } = self.current;
             let start = if operation > 0 { self.current } else { Process { cluster, ..Process::default() } };
-            effects.push(Effect { object: Object::Start(start), action: Action::After { phase: 0 } });
+            effects.push(Effect { object: StepObject::Start(start), action: Action::After { phase: 0 } });
         }
         if idle && self.tests_in_a_row > others {
             self.idle.insert(self.current, (effects.clone(), progress));
@@ -223,7 +223,7 @@ impl Steps {
     }
 
     /// The step does this.
-    pub fn effect(&mut self, object: Object, action: Action) {
+    pub fn effect(&mut self, object: StepObject, action: Action) {
         let new = Effect { object, action };
         if !self.effects.contains(&new) {
             self.effects.push(new);
@@ -231,7 +231,7 @@ impl Steps {
     }
 
     /// The step reads or writes bytes from an object on, four at a time.
-    pub fn access(&mut self, object: impl Fn(u64) -> Object, offset: u64, bytes: u32, write: bool) {
+    pub fn access(&mut self, object: impl Fn(u64) -> StepObject, offset: u64, bytes: u32, write: bool) {
         let action = if write { Action::Write } else { Action::Read };
         for at in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             self.effect(object(at * 4), action);
@@ -239,7 +239,7 @@ impl Steps {
     }
 
     /// The step contributes to the current phase of an object, and may complete it.
-    pub fn arrive(&mut self, object: Object, completes: bool) {
+    pub fn arrive(&mut self, object: StepObject, completes: bool) {
         let phase = self.phases.entry(object).or_default();
         let action = Action::Arrive { phase: *phase + 1, completes };
         *phase += u32::from(completes);
@@ -247,13 +247,13 @@ impl Steps {
     }
 
     /// The step arrives at a barrier, and waits for it or not.
-    pub fn arrive_at(&mut self, barrier: Object, waits: bool) {
+    pub fn arrive_at(&mut self, barrier: StepObject, waits: bool) {
         self.waits = waits.then_some(barrier);
         self.arrive(barrier, false);
     }
 
     /// A barrier is complete, at which the step may have arrived.
-    pub fn completes(&mut self, object: Object) {
+    pub fn completes(&mut self, object: StepObject) {
         let phase = self.phases.entry(object).or_default();
         *phase += 1;
         let phase = *phase;
@@ -268,7 +268,7 @@ impl Steps {
     }
 
     /// The step tests an object at a statement: a phase that has completed is the last one.
-    pub fn look(&mut self, object: Object, done: bool, site: u32) {
+    pub fn look(&mut self, object: StepObject, done: bool, site: u32) {
         let last = self.phases.get(&object).copied().unwrap_or(0);
         self.effect(object, Action::Look { phase: last + u32::from(!done), done, site });
     }
@@ -278,10 +278,10 @@ impl Steps {
         let rank = process.rank;
         let (object, phase) = match wait {
             // phases count from 1 here
-            Wait::Barrier { id, generation } => (Object::Barrier(slot, rank, *id), generation.wrapping_add(1)),
-            Wait::Cluster { phase } => (Object::Cluster(slot), phase.wrapping_add(1)),
+            Wait::Barrier { id, generation } => (StepObject::Barrier(slot, rank, *id), generation.wrapping_add(1)),
+            Wait::Cluster { phase } => (StepObject::Cluster(slot), phase.wrapping_add(1)),
             Wait::TensorMemory { pair, .. } => (allocator(slot, rank, *pair), 0),
-            Wait::Registers { .. } => (Object::Registers(slot, rank), 0),
+            Wait::Registers { .. } => (StepObject::Registers(slot, rank), 0),
             // the lanes of a warp are one process; the others test again
             Wait::WarpSync { .. } | Wait::WholeWarp { .. } => return,
             Wait::Mbarrier(_) | Wait::Phase { .. } | Wait::Warpgroup { .. } => return,
@@ -297,15 +297,15 @@ impl Steps {
         *nth += 1;
         let operation = Process { operation: *nth, ..issuer };
         self.operations.insert(id, operation);
-        self.effect(Object::Start(operation), Action::Write);
+        self.effect(StepObject::Start(operation), Action::Write);
     }
 
     /// A cluster, by number, becomes resident in a slot: because of the step, if one is being made.
     pub fn starts_cluster(&mut self, slot: u32, cluster: u64) {
-        self.effect(Object::Start(Process { cluster, ..Process::default() }), Action::Write);
-        self.effect(Object::Queue, Action::Write);
+        self.effect(StepObject::Start(Process { cluster, ..Process::default() }), Action::Write);
+        self.effect(StepObject::Queue, Action::Write);
         self.phases.retain(|object, _| match object {
-            Object::Barrier(of, ..) | Object::Cluster(of) => *of != slot,
+            StepObject::Barrier(of, ..) | StepObject::Cluster(of) => *of != slot,
             _ => true,
         });
     }
@@ -317,6 +317,6 @@ impl Steps {
 }
 
 /// The allocator of Tensor Memory of a CTA, or with `.cta_group::2` of its pair.
-pub(crate) fn allocator(slot: u32, rank: u32, pair: bool) -> Object {
-    Object::Allocator(slot, if pair { rank & !1 } else { rank })
+pub(crate) fn allocator(slot: u32, rank: u32, pair: bool) -> StepObject {
+    StepObject::Allocator(slot, if pair { rank & !1 } else { rank })
 }

@@ -11,7 +11,7 @@ use crate::machine::cluster::{Cluster, Cohort};
 use crate::machine::ctx::Ctx;
 use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, time_out_waits, wake};
 use crate::machine::polling::{self, Verdict};
-use crate::machine::steps::effect::{Action, Object};
+use crate::machine::steps::effect::{Action, StepObject};
 use crate::machine::steps::{Process, Steps};
 use crate::observe::monitor::Event;
 use ptx_dsl_isa::image::NO_SITE;
@@ -48,9 +48,9 @@ fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
             admit_between_steps(body, x);
         }
         if x.residents.all_free() {
-            return x.check_step_limit();
+            return x.budget().check_step_limit();
         }
-        x.check_limits_if_due()?;
+        x.budget().check_limits_if_due()?;
         match polling::verdict(x) {
             Verdict::Stuck => return Err(polling::stuck(body, x)),
             Verdict::TimeOut => time_out_waits(x),
@@ -71,7 +71,7 @@ fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
         if able.is_empty() {
             // operations that nobody can wait for complete now
             match (0..x.residents.clusters.len()).find(|slot| x.async_ops.any(*slot)) {
-                Some(slot) => x.deliver_to(slot)?,
+                Some(slot) => x.async_unit().deliver_to(slot)?,
                 None => {
                     let same = probe.take().filter(|p| p.progress == x.scheduling.progress);
                     probe = Some(probe_deadlock(body, x, same)?);
@@ -84,7 +84,7 @@ fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
         match who {
             Able::Operation { id } => {
                 begin(x, process);
-                x.complete(id)?;
+                x.async_unit().complete(id)?;
                 let now = x.scheduling.progress;
                 if let Some(steps) = steps(x) {
                     steps.end(false, 0, (now, 0));
@@ -107,7 +107,7 @@ fn begin(x: &mut Ctx<'_>, process: Process) {
 
 /// Starts pending clusters in free slots where no step is made. If there is a choice, it is a step of its own.
 fn admit_between_steps(body: &mut dyn Body, x: &mut Ctx<'_>) {
-    if !x.has_choice_of_start() {
+    if !x.starts().has_choice_of_start() {
         return admit(body, x, NO_SITE);
     }
     x.scheduling.pick(&[Process::LAUNCH]);
@@ -124,7 +124,7 @@ fn admit_between_steps(body: &mut dyn Body, x: &mut Ctx<'_>) {
 /// Starts pending clusters in free slots.
 fn admit(body: &mut dyn Body, x: &mut Ctx<'_>, site: u32) {
     let mut skipped = 0;
-    while let Some((slot, n)) = x.admit_in_step(&mut skipped, site) {
+    while let Some((slot, n)) = x.starts().admit_in_step(&mut skipped, site) {
         start(body, x, slot, n);
         if let Some(steps) = steps(x) {
             steps.starts_cluster(slot as u32, n);
@@ -168,7 +168,7 @@ fn able(x: &Ctx<'_>) -> Vec<(Process, Able)> {
             }
         }
     }
-    able.extend(x.may_complete().filter_map(|(_, id)| Some((steps.operation(id)?, Able::Operation { id }))));
+    able.extend(x.async_ops.may_complete().filter_map(|(_, id)| Some((steps.operation(id)?, Able::Operation { id }))));
     able.sort_by_key(|(process, _)| (*process < steps.current, *process));
     able
 }
@@ -192,7 +192,7 @@ fn run(
     let mut site = 0;
     begin(x, process);
     loop {
-        x.enter(slot);
+        x.starts().enter(slot);
         let cluster = &mut x.residents.clusters[slot];
         let Some(i) = next_of(cluster, rank, warp) else { break };
         let next = cluster.ready[i];
@@ -211,7 +211,7 @@ fn run(
         if !run_region(body, x, i)? {
             break;
         }
-        x.check_limits_if_due()?;
+        x.budget().check_limits_if_due()?;
         // the lanes of the warp that waited for these run on
         wake_warps(x, slot);
     }
@@ -255,11 +255,11 @@ fn run_region(body: &mut dyn Body, x: &mut Ctx<'_>, i: usize) -> Result<bool, Bo
     x.scheduling.begin_turn(true);
     x.step.clear();
     x.fragments.clear();
-    x.report_runs();
+    x.report().runs();
     x.hold_shared();
     let next = body.step(x);
     x.release_shared();
-    x.report(Event::Pauses);
+    x.report().event(Event::Pauses);
     let next = next?;
     match next {
         Next::Go(pc) => {
@@ -284,12 +284,12 @@ fn run_region(body: &mut dyn Body, x: &mut Ctx<'_>, i: usize) -> Result<bool, Bo
 fn exits(x: &mut Ctx<'_>) {
     let (slot, rank, used) = (x.residents.slot as u32, x.cur.cta, x.cta().barriers_used);
     let last = x.cta().threads == x.cur.mask.count_ones();
-    let Some(steps) = x.watched_steps() else { return };
+    let Some(steps) = x.report().watched_steps() else { return };
     for id in (0..16).filter(|id| used >> id & 1 != 0) {
-        steps.arrive(Object::Barrier(slot, rank, id), false);
+        steps.arrive(StepObject::Barrier(slot, rank, id), false);
     }
-    steps.arrive(Object::Cluster(slot), false);
+    steps.arrive(StepObject::Cluster(slot), false);
     if last {
-        steps.effect(Object::Life(slot, rank), Action::Write);
+        steps.effect(StepObject::Life(slot, rank), Action::Write);
     }
 }

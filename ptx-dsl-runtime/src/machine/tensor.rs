@@ -1,12 +1,12 @@
 //! The interface of tensor core operations: `tcgen05.mma`, `.cp` and `.shift` (PTX ISA 9.7.16.6).
 //!
-//! An instruction decodes its operands into a [`TensorJob`] and passes it to `Ctx::tensor_issue`. The job runs later, at a time
+//! An instruction decodes its operands into a [`TensorJob`] and passes it to `TensorUnit::issue`. The job runs later, at a time
 //! that the scheduler chooses, in an order that 9.7.16.6.2 allows.
 
 use std::ops::Range;
 
 use crate::fault::FaultKind;
-use crate::machine::undefined::{Operands, UndefinedWords};
+use crate::machine::undefined::{SharedOperands, UndefinedWords};
 use crate::memory::tmem::{COLUMNS, LANES, Tmem};
 use crate::observe::probe::layout::{SharedMatrix, TensorProduct};
 pub use crate::sync::tensor_pipeline::{Pipeline, Unit};
@@ -92,7 +92,7 @@ pub trait TensorJob: std::fmt::Debug {
     }
 
     /// The words of Tensor Memory that get undefined values because operands are undefined, for the checked host.
-    fn undefined(&self, _: &mut dyn Operands) -> Vec<UndefinedWords> {
+    fn undefined(&self, _: &mut dyn SharedOperands) -> Vec<UndefinedWords> {
         Vec::new()
     }
 

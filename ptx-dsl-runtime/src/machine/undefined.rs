@@ -11,19 +11,19 @@ use std::rc::Rc;
 
 /// A piece of 16 bytes of shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
+pub struct OperandPiece {
     /// The bytes that hold undefined values, a bit each.
     pub undefined: u16,
     /// The number of an undefined value among the [`Origins`](super::origins::Origins), if there is one.
     pub origin: Option<u32>,
-    /// What the piece holds.
+    /// The contents of the piece.
     pub bytes: [u8; 16],
 }
 
-/// What an operation of the tensor core asks about its operands: undefined values in the memory of its CTAs.
-pub trait Operands {
+/// The questions of an operation of the tensor core about its operands: undefined values in the memory of its CTAs.
+pub trait SharedOperands {
     /// The piece of 16 bytes at an offset of the shared memory of a CTA of the operation.
-    fn piece(&mut self, cta: usize, offset: u32) -> Piece;
+    fn piece(&mut self, cta: usize, offset: u32) -> OperandPiece;
     /// The number of the undefined value that a word of the Tensor Memory of a CTA holds, if it holds one that was stored.
     fn word(&mut self, cta: usize, lane: usize, column: usize) -> Option<u32>;
 }
@@ -60,10 +60,10 @@ pub(super) fn pieces(a: Access) -> impl Iterator<Item = Access> {
 
 /// The piece of 16 bytes at an offset of the shared memory of a CTA, which the current statement reads.
 #[cold]
-pub(crate) fn piece(x: &mut Ctx<'_>, rank: u32, offset: u32) -> Piece {
+pub(crate) fn piece(x: &mut Ctx<'_>, rank: u32, offset: u32) -> OperandPiece {
     let at = offset as usize;
     let bytes = x.window(rank).ok().and_then(|window| window.get(at..)?.first_chunk().copied());
-    let Some(bytes) = bytes else { return Piece { undefined: 0, origin: None, bytes: [0; 16] } };
+    let Some(bytes) = bytes else { return OperandPiece { undefined: 0, origin: None, bytes: [0; 16] } };
     let read = JobAccess::of_copy(Place::Shared { rank, offset }, 16, false);
     let (by, order, who) = (By::Agent(Agent::Tensor(0)), Order::default(), x.who(1));
     let JobAccess { place, bytes: len, proxy, .. } = read;
@@ -80,7 +80,7 @@ pub(crate) fn piece(x: &mut Ctx<'_>, rank: u32, offset: u32) -> Piece {
             x.findings.origins.number(who.site, root)
         }
     });
-    Piece { undefined, origin, bytes }
+    OperandPiece { undefined, origin, bytes }
 }
 
 /// The memory of the CTAs of a tensor core operation of a lane.
@@ -90,8 +90,8 @@ pub(super) struct OfPair<'x, 'c> {
     pub first: u32,
 }
 
-impl Operands for OfPair<'_, '_> {
-    fn piece(&mut self, cta: usize, offset: u32) -> Piece {
+impl SharedOperands for OfPair<'_, '_> {
+    fn piece(&mut self, cta: usize, offset: u32) -> OperandPiece {
         piece(self.x, self.first + cta as u32, offset)
     }
 

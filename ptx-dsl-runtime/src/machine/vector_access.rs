@@ -5,7 +5,7 @@
 //! diagnoses it. `access` is the number of the access in the kernel, for the access cache of
 //! [`Global`](crate::memory::global::Global).
 
-use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::{LoadUnit, StoreUnit};
 use crate::memory::address::{AddrSpace, Place, decode, decode_common};
 use crate::memory::bounds::{aligned, part, part_mut, row};
 use crate::memory::prefetch::{DISTANCE, prefetch};
@@ -37,118 +37,68 @@ const fn reaches_peers(space: AddrSpace) -> bool {
     matches!(space, AddrSpace::SharedCluster | AddrSpace::Generic)
 }
 
-impl Ctx<'_> {
+impl<'c> LoadUnit<'c, '_> {
     /// The memory that `addr` is in, and the offset there; `None` for the slow path.
     #[inline(always)]
-    fn bytes_of(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
-        if self.is_watched() {
+    fn bytes_of(self, space: AddrSpace, addr: u64) -> Option<(&'c [u8], usize)> {
+        if self.ctx.is_watched() {
             return None;
         }
-        match decode_common(space, addr, self.cur.cta) {
-            Some(Place::Global { segment, offset }) => Some(self.memory.global.bytes_at(segment, offset)),
-            Some(Place::Shared { offset, .. }) => Some((&self.memory.shared, offset as usize)),
-            Some(Place::Const { offset }) => Some((self.geometry.info.const_image, usize::try_from(offset).ok()?)),
-            Some(Place::Param { offset }) => Some((&self.memory.params, usize::try_from(offset).ok()?)),
+        match decode_common(space, addr, self.ctx.cur.cta) {
+            Some(Place::Global { segment, offset }) => Some(self.ctx.memory.global.bytes_at(segment, offset)),
+            Some(Place::Shared { offset, .. }) => Some((&self.ctx.memory.shared, offset as usize)),
+            Some(Place::Const { offset }) => Some((self.ctx.geometry.info.const_image, usize::try_from(offset).ok()?)),
+            Some(Place::Param { offset }) => Some((&self.ctx.memory.params, usize::try_from(offset).ok()?)),
             Some(Place::Local { .. }) => None,
             None if reaches_peers(space) => self.peer_shared(space, addr),
             None => None,
         }
     }
 
-    /// The offset of `addr` in [`Ctx::own_shared`], if `n` bytes from there are inside. The caller checks alignment.
+    /// The offset of `addr` in [`LoadUnit::own_shared`], if `n` bytes from there are inside. The caller checks alignment.
     #[inline(always)]
-    pub(crate) fn offset_in_shared(&self, addr: u64, n: usize) -> Option<usize> {
+    pub(crate) fn offset_in_shared(self, addr: u64, n: usize) -> Option<usize> {
         let (memory, at) = self.bytes_of(AddrSpace::SharedCta, addr)?;
         part(memory, at, n).map(|_| at)
     }
 
     /// The shared memory of the CTA.
     #[inline(always)]
-    pub(crate) fn own_shared(&self) -> &[u8] {
-        &self.memory.shared
-    }
-
-    /// The memory that `addr` is in, to write, and the offset there; `None` for the slow path.
-    #[inline(always)]
-    fn bytes_of_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
-        if self.is_watched() || self.scheduling.probing {
-            return None;
-        }
-        match decode_common(space, addr, self.cur.cta) {
-            Some(Place::Global { segment, offset }) => self.memory.global.bytes_at_mut(segment, offset),
-            Some(Place::Shared { offset, .. }) => Some((&mut self.memory.shared, offset as usize)),
-            Some(_) => None,
-            None if reaches_peers(space) => self.peer_shared_mut(space, addr),
-            None => None,
-        }
+    pub(crate) fn own_shared(self) -> &'c [u8] {
+        &self.ctx.memory.shared
     }
 
     /// `n` bytes at an address, if they are in one memory. Alignment is the caller's business.
     #[inline(always)]
-    pub(crate) fn bytes_at(&self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&[u8]> {
-        if space == AddrSpace::Global && !self.is_watched() {
-            if !self.memory.global.is_cached(access, addr) {
-                self.memory.global.cache_segment(access, addr);
+    pub(crate) fn bytes_at(self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&'c [u8]> {
+        if space == AddrSpace::Global && !self.ctx.is_watched() {
+            if !self.ctx.memory.global.is_cached(access, addr) {
+                self.ctx.memory.global.cache_segment(access, addr);
             }
-            return self.memory.global.cached(access, addr, n);
+            return self.ctx.memory.global.cached(access, addr, n);
         }
         let (memory, at) = self.bytes_of(space, addr)?;
         part(memory, at, n)
     }
 
-    /// `n` bytes at an address, to write.
-    #[inline(always)]
-    pub(crate) fn bytes_at_mut(&mut self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&mut [u8]> {
-        if space == AddrSpace::Global && !self.is_watched() && !self.scheduling.probing {
-            if !self.memory.global.is_cached(access, addr) {
-                self.memory.global.cache_segment(access, addr);
-            }
-            return self.memory.global.cached_mut(access, addr, n);
-        }
-        let (memory, at) = self.bytes_of_mut(space, addr)?;
-        part_mut(memory, at, n)
-    }
-
     /// The memory from an address on. Alignment is the caller's business.
     #[inline(always)]
-    pub(crate) fn memory_from(&self, access: usize, space: AddrSpace, addr: u64) -> Option<&[u8]> {
-        if space == AddrSpace::Global && !self.is_watched() {
-            if !self.memory.global.is_cached(access, addr) {
-                self.memory.global.cache_segment(access, addr);
+    pub(crate) fn memory_from(self, access: usize, space: AddrSpace, addr: u64) -> Option<&'c [u8]> {
+        if space == AddrSpace::Global && !self.ctx.is_watched() {
+            if !self.ctx.memory.global.is_cached(access, addr) {
+                self.ctx.memory.global.cache_segment(access, addr);
             }
-            return self.memory.global.cached_from(access, addr);
+            return self.ctx.memory.global.cached_from(access, addr);
         }
         let (memory, at) = self.bytes_of(space, addr)?;
         memory.get(at..)
     }
 
-    /// The memory from an address on, to write.
-    #[inline(always)]
-    pub(crate) fn memory_from_mut(&mut self, access: usize, space: AddrSpace, addr: u64) -> Option<&mut [u8]> {
-        if space == AddrSpace::Global && !self.is_watched() && !self.scheduling.probing {
-            if !self.memory.global.is_cached(access, addr) {
-                self.memory.global.cache_segment(access, addr);
-            }
-            return self.memory.global.cached_from_mut(access, addr);
-        }
-        let (memory, at) = self.bytes_of_mut(space, addr)?;
-        memory.get_mut(at..)
-    }
-
     /// Shared memory of a CTA of the cluster, where the address names a rank.
     #[inline(never)]
-    fn peer_shared(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
-        match decode(space, addr, self.cur.cta)? {
-            Place::Shared { rank, offset } => Some((self.window(rank).ok()?, offset as usize)),
-            _ => None,
-        }
-    }
-
-    /// Shared memory of a CTA of the cluster, to write, where the address names a rank.
-    #[inline(never)]
-    fn peer_shared_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
-        match decode(space, addr, self.cur.cta)? {
-            Place::Shared { rank, offset } => Some((self.window_mut(rank).ok()?, offset as usize)),
+    fn peer_shared(self, space: AddrSpace, addr: u64) -> Option<(&'c [u8], usize)> {
+        match decode(space, addr, self.ctx.cur.cta)? {
+            Place::Shared { rank, offset } => Some((self.ctx.window(rank).ok()?, offset as usize)),
             _ => None,
         }
     }
@@ -156,12 +106,12 @@ impl Ctx<'_> {
     /// `LEN` bytes from each base address: one check for all loads at constant offsets from it.
     #[inline(always)]
     pub fn stretch<T: Word, const NB: usize, const LEN: usize>(
-        &self,
+        self,
         access: usize,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
-    ) -> Option<[&[u8; LEN]; NB]> {
+    ) -> Option<[&'c [u8; LEN]; NB]> {
         if CALLS {
             return self.stretch_call::<T, NB, LEN>(access, space, m, base);
         }
@@ -171,20 +121,20 @@ impl Ctx<'_> {
         self.cached_rows::<T, NB, LEN>(access, base).or_else(|| self.stretch_call::<T, NB, LEN>(access, space, m, base))
     }
 
-    /// [`Ctx::stretch`] as a call, to save compile time: in very large kernels and in development builds.
+    /// [`LoadUnit::stretch`] as a call, to save compile time: in very large kernels and in development builds.
     #[inline(never)]
     pub fn stretch_call<T: Word, const NB: usize, const LEN: usize>(
-        &self,
+        self,
         access: usize,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
-    ) -> Option<[&[u8; LEN]; NB]> {
+    ) -> Option<[&'c [u8; LEN]; NB]> {
         if space == AddrSpace::Global {
             if let Some(rows) = self.cached_rows::<T, NB, LEN>(access, base) {
                 return Some(rows);
             }
-            self.memory.global.cache_segment(access, base[0]);
+            self.ctx.memory.global.cache_segment(access, base[0]);
         }
         self.rows_at::<T, NB, LEN>(space, m, base)
     }
@@ -192,16 +142,16 @@ impl Ctx<'_> {
     /// The rows in the cached segment of this access.
     #[inline(always)]
     fn cached_rows<T: Word, const NB: usize, const LEN: usize>(
-        &self,
+        self,
         access: usize,
         base: [u64; NB],
-    ) -> Option<[&[u8; LEN]; NB]> {
+    ) -> Option<[&'c [u8; LEN]; NB]> {
         let mut rows = [&[0; LEN]; NB];
-        if self.is_watched() {
+        if self.ctx.is_watched() {
             return None;
         }
         for (to, base) in rows.iter_mut().zip(base) {
-            let row = self.memory.global.cached(access, base, LEN).filter(|_| aligned(base, T::BYTES))?;
+            let row = self.ctx.memory.global.cached(access, base, LEN).filter(|_| aligned(base, T::BYTES))?;
             if (64..=ONE_ROW).contains(&LEN) {
                 prefetch(row.as_ptr(), LEN, DISTANCE);
             }
@@ -213,11 +163,11 @@ impl Ctx<'_> {
     /// The rows in the memory that the address decodes to.
     #[inline(always)]
     fn rows_at<T: Word, const NB: usize, const LEN: usize>(
-        &self,
+        self,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
-    ) -> Option<[&[u8; LEN]; NB]> {
+    ) -> Option<[&'c [u8; LEN]; NB]> {
         let mut rows = [&[0; LEN]; NB];
         for (to, base) in rows.iter_mut().zip(base) {
             let (memory, at) = self.bytes_of(space, base)?;
@@ -235,46 +185,123 @@ impl Ctx<'_> {
     /// Loads `D` consecutive elements for each lane, at any addresses.
     #[inline(always)]
     pub fn gather<T: Scattered, const D: usize>(
-        &self,
+        self,
         space: AddrSpace,
         m: u32,
         addr: &Lanes,
         mut out: [&mut [T; 32]; D],
     ) -> bool {
-        if self.is_watched() || m == 0 {
+        if self.ctx.is_watched() || m == 0 {
             return m == 0;
         }
         let first = addr[m.trailing_zeros() as usize & 31];
         let Some((memory, at)) = self.bytes_of(space, first) else { return false };
         let base = first.wrapping_sub(at as u64);
         match &mut out[..] {
-            [out] => T::gather(self.set, memory, base, first, m, addr, out),
+            [out] => T::gather(self.ctx.set, memory, base, first, m, addr, out),
             out => T::gather_vectors(memory, base, m, addr, out),
         }
     }
 
     /// Loads an element for each lane at addresses of 32 bits.
     #[inline(always)]
-    pub fn gather_near<T: Scattered>(&self, space: AddrSpace, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
-        if self.is_watched() || m == 0 {
+    pub fn gather_near<T: Scattered>(self, space: AddrSpace, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+        if self.ctx.is_watched() || m == 0 {
             return m == 0;
         }
         let first = addr[m.trailing_zeros() as usize & 31];
         match self.bytes_of(space, first as u64) {
-            Some((memory, at)) if at == first as usize => T::gather_u32(self.set, memory, first, m, addr, out),
+            Some((memory, at)) if at == first as usize => T::gather_u32(self.ctx.set, memory, first, m, addr, out),
             Some((memory, at)) => {
                 // of another CTA: offsets in its memory
                 let offsets = addr.map(|a| a.wrapping_sub(first).wrapping_add(at as u32));
-                T::gather_u32(self.set, memory, at as u32, m, &offsets, out)
+                T::gather_u32(self.ctx.set, memory, at as u32, m, &offsets, out)
             }
             None => false,
+        }
+    }
+
+    /// Loads `D` consecutive elements for one lane.
+    #[inline(always)]
+    pub fn load_one<T: Word, const D: usize>(self, access: usize, space: AddrSpace, addr: u64) -> Option<[T; D]> {
+        let n = T::BYTES * D;
+        if self.ctx.is_watched() {
+            return None;
+        }
+        if space != AddrSpace::Global {
+            let (memory, at) = self.bytes_of(space, addr)?;
+            return part(memory, at, n).filter(|_| aligned(addr, n)).map(elements);
+        }
+        match self.ctx.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)) {
+            Some(s) => Some(elements(s)),
+            None => self.load_one_call(access, addr),
+        }
+    }
+
+    /// Caches the segment and tries again.
+    #[inline(never)]
+    fn load_one_call<T: Word, const D: usize>(self, access: usize, addr: u64) -> Option<[T; D]> {
+        let n = T::BYTES * D;
+        self.ctx.memory.global.cache_segment(access, addr);
+        self.ctx.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)).map(elements)
+    }
+}
+
+impl<'c> StoreUnit<'c, '_> {
+    /// The memory that `addr` is in, to write, and the offset there; `None` for the slow path.
+    #[inline(always)]
+    fn bytes_of_mut(self, space: AddrSpace, addr: u64) -> Option<(&'c mut [u8], usize)> {
+        if self.ctx.is_watched() || self.ctx.scheduling.probing {
+            return None;
+        }
+        match decode_common(space, addr, self.ctx.cur.cta) {
+            Some(Place::Global { segment, offset }) => self.ctx.memory.global.bytes_at_mut(segment, offset),
+            Some(Place::Shared { offset, .. }) => Some((&mut self.ctx.memory.shared, offset as usize)),
+            Some(_) => None,
+            None if reaches_peers(space) => self.ctx.stores().peer_shared_mut(space, addr),
+            None => None,
+        }
+    }
+
+    /// `n` bytes at an address, to write.
+    #[inline(always)]
+    pub(crate) fn bytes_at_mut(self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&'c mut [u8]> {
+        if space == AddrSpace::Global && !self.ctx.is_watched() && !self.ctx.scheduling.probing {
+            if !self.ctx.memory.global.is_cached(access, addr) {
+                self.ctx.memory.global.cache_segment(access, addr);
+            }
+            return self.ctx.memory.global.cached_mut(access, addr, n);
+        }
+        let (memory, at) = self.ctx.stores().bytes_of_mut(space, addr)?;
+        part_mut(memory, at, n)
+    }
+
+    /// The memory from an address on, to write.
+    #[inline(always)]
+    pub(crate) fn memory_from_mut(self, access: usize, space: AddrSpace, addr: u64) -> Option<&'c mut [u8]> {
+        if space == AddrSpace::Global && !self.ctx.is_watched() && !self.ctx.scheduling.probing {
+            if !self.ctx.memory.global.is_cached(access, addr) {
+                self.ctx.memory.global.cache_segment(access, addr);
+            }
+            return self.ctx.memory.global.cached_from_mut(access, addr);
+        }
+        let (memory, at) = self.ctx.stores().bytes_of_mut(space, addr)?;
+        memory.get_mut(at..)
+    }
+
+    /// Shared memory of a CTA of the cluster, to write, where the address names a rank.
+    #[inline(never)]
+    fn peer_shared_mut(self, space: AddrSpace, addr: u64) -> Option<(&'c mut [u8], usize)> {
+        match decode(space, addr, self.ctx.cur.cta)? {
+            Place::Shared { rank, offset } => Some((self.ctx.window_mut(rank).ok()?, offset as usize)),
+            _ => None,
         }
     }
 
     /// Stores rows of consecutive elements.
     #[inline(always)]
     pub fn store_rows<T: Scattered, const NB: usize>(
-        &mut self,
+        self,
         access: usize,
         space: AddrSpace,
         m: u32,
@@ -282,20 +309,20 @@ impl Ctx<'_> {
         v: &[T; 32],
     ) -> bool {
         if CALLS {
-            return self.store_rows_call(access, space, m, base, v);
+            return self.ctx.stores().store_rows_call(access, space, m, base, v);
         }
         if space == AddrSpace::Global {
-            return m == u32::MAX && self.store_cached_rows(access, base, v)
-                || self.store_rows_call(access, space, m, base, &copied(*v));
+            return m == u32::MAX && self.ctx.stores().store_cached_rows(access, base, v)
+                || self.ctx.stores().store_rows_call(access, space, m, base, &copied(*v));
         }
-        self.store_own_rows(space, m, base, v)
-            || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, &copied(*v))
+        self.ctx.stores().store_own_rows(space, m, base, v)
+            || may_be_concurrent(space) && self.ctx.stores().store_rows_concurrent(space, m, base, &copied(*v))
     }
 
-    /// [`Ctx::store_rows`] as a call.
+    /// [`StoreUnit::store_rows`] as a call.
     #[inline(never)]
     pub fn store_rows_call<T: Scattered, const NB: usize>(
-        &mut self,
+        self,
         access: usize,
         space: AddrSpace,
         m: u32,
@@ -303,24 +330,24 @@ impl Ctx<'_> {
         v: &[T; 32],
     ) -> bool {
         if space == AddrSpace::Global {
-            if m == u32::MAX && self.store_cached_rows(access, base, v) {
+            if m == u32::MAX && self.ctx.stores().store_cached_rows(access, base, v) {
                 return true;
             }
-            self.memory.global.cache_segment(access, base[0]);
+            self.ctx.memory.global.cache_segment(access, base[0]);
         }
-        self.store_own_rows(space, m, base, v)
-            || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, v)
+        self.ctx.stores().store_own_rows(space, m, base, v)
+            || may_be_concurrent(space) && self.ctx.stores().store_rows_concurrent(space, m, base, v)
     }
 
     /// Stores rows to the cached segment of this access.
     #[inline(always)]
-    fn store_cached_rows<T: Word, const NB: usize>(&mut self, access: usize, base: [u64; NB], v: &[T; 32]) -> bool {
-        if self.is_watched() || self.scheduling.probing {
+    fn store_cached_rows<T: Word, const NB: usize>(self, access: usize, base: [u64; NB], v: &[T; 32]) -> bool {
+        if self.ctx.is_watched() || self.ctx.scheduling.probing {
             return false;
         }
         let p = 32 / NB;
         v.chunks_exact(p).zip(base).all(|(v, base)| {
-            let row = self.memory.global.cached_mut(access, base, p * T::BYTES).filter(|_| aligned(base, T::BYTES));
+            let row = self.ctx.memory.global.cached_mut(access, base, p * T::BYTES).filter(|_| aligned(base, T::BYTES));
             row.is_some_and(|s| {
                 T::store_row(v, s);
                 true
@@ -330,26 +357,27 @@ impl Ctx<'_> {
 
     /// The writable memory from an address on, if that is aligned for a `T`.
     #[inline(always)]
-    fn bytes_from<T: Word>(&mut self, space: AddrSpace, base: u64) -> Option<&mut [u8]> {
-        let (memory, at) = self.bytes_of_mut(space, base).filter(|_| aligned(base, T::BYTES))?;
+    fn bytes_from<T: Word>(self, space: AddrSpace, base: u64) -> Option<&'c mut [u8]> {
+        let (memory, at) = self.ctx.stores().bytes_of_mut(space, base).filter(|_| aligned(base, T::BYTES))?;
         memory.get_mut(at..)
     }
 
     /// Stores rows to the memory that the base addresses decode to.
     #[inline(always)]
     fn store_own_rows<T: Scattered, const NB: usize>(
-        &mut self,
+        self,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
         if m != u32::MAX {
-            return self.store_some_rows(space, m, base, &copied(*v));
+            return self.ctx.stores().store_some_rows(space, m, base, &copied(*v));
         }
         let p = 32 / NB;
         for (j, v) in v.chunks_exact(p).enumerate() {
-            let Some(s) = self.bytes_from::<T>(space, base[j]).and_then(|s| part_mut(s, 0, p * T::BYTES)) else {
+            let Some(s) = self.ctx.stores().bytes_from::<T>(space, base[j]).and_then(|s| part_mut(s, 0, p * T::BYTES))
+            else {
                 return false;
             };
             T::store_row(v, s);
@@ -360,15 +388,15 @@ impl Ctx<'_> {
     /// Stores the rows of the lanes of a mask.
     #[inline(always)]
     fn store_some_rows<T: Scattered, const NB: usize>(
-        &mut self,
+        self,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
-        let (p, set) = (32 / NB, self.set);
+        let (p, set) = (32 / NB, self.ctx.set);
         for (j, v) in v.chunks_exact(p).enumerate() {
-            let Some(memory) = self.bytes_from::<T>(space, base[j]) else { return false };
+            let Some(memory) = self.ctx.stores().bytes_from::<T>(space, base[j]) else { return false };
             if !T::store_some(set, memory, m >> (j * p), v) {
                 return false;
             }
@@ -379,17 +407,17 @@ impl Ctx<'_> {
     /// Stores `D` consecutive elements for each lane, at any addresses, in lane order. If it fails, the slow path stores all again.
     #[inline(always)]
     pub fn scatter<T: Scattered, const D: usize>(
-        &mut self,
+        self,
         space: AddrSpace,
         m: u32,
         addr: &Lanes,
         v: [&[T; 32]; D],
     ) -> bool {
-        if self.is_watched() || m == 0 {
+        if self.ctx.is_watched() || m == 0 {
             return m == 0;
         }
-        let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
-        let Some((memory, at)) = self.bytes_of_mut(space, first) else { return false };
+        let (set, first) = (self.ctx.set, addr[m.trailing_zeros() as usize & 31]);
+        let Some((memory, at)) = self.ctx.stores().bytes_of_mut(space, first) else { return false };
         let base = first.wrapping_sub(at as u64);
         match v[..] {
             [v] => T::scatter(set, memory, base, first, m, addr, v),
@@ -397,73 +425,35 @@ impl Ctx<'_> {
         }
     }
 
-    /// Loads `D` consecutive elements for one lane.
-    #[inline(always)]
-    pub fn load_one<T: Word, const D: usize>(&self, access: usize, space: AddrSpace, addr: u64) -> Option<[T; D]> {
-        let n = T::BYTES * D;
-        if self.is_watched() {
-            return None;
-        }
-        if space != AddrSpace::Global {
-            let (memory, at) = self.bytes_of(space, addr)?;
-            return part(memory, at, n).filter(|_| aligned(addr, n)).map(elements);
-        }
-        match self.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)) {
-            Some(s) => Some(elements(s)),
-            None => self.load_one_call(access, addr),
-        }
-    }
-
-    /// Caches the segment and tries again.
-    #[inline(never)]
-    fn load_one_call<T: Word, const D: usize>(&self, access: usize, addr: u64) -> Option<[T; D]> {
-        let n = T::BYTES * D;
-        self.memory.global.cache_segment(access, addr);
-        self.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)).map(elements)
-    }
-
     /// Stores `D` consecutive elements of one lane.
     #[inline(always)]
-    pub fn store_one<T: Word, const D: usize>(
-        &mut self,
-        access: usize,
-        space: AddrSpace,
-        addr: u64,
-        v: [T; D],
-    ) -> bool {
-        self.change_one(access, space, addr, T::BYTES * D, |s| {
+    pub fn store_one<T: Word, const D: usize>(self, access: usize, space: AddrSpace, addr: u64, v: [T; D]) -> bool {
+        self.ctx.stores().change_one(access, space, addr, T::BYTES * D, |s| {
             v.iter().zip(s.chunks_exact_mut(T::BYTES)).for_each(|(v, s)| v.store(s));
         })
     }
 
     /// `red.add` of one lane.
     #[inline(always)]
-    pub fn add_one<T: Word>(&mut self, access: usize, space: AddrSpace, addr: u64, v: T) -> bool {
-        self.change_one(access, space, addr, T::BYTES, |s| T::load(s).plus(v).store(s))
+    pub fn add_one<T: Word>(self, access: usize, space: AddrSpace, addr: u64, v: T) -> bool {
+        self.ctx.stores().change_one(access, space, addr, T::BYTES, |s| T::load(s).plus(v).store(s))
     }
 
     /// Changes `n` bytes, if they are inside and aligned.
     #[inline(always)]
-    fn change_one(
-        &mut self,
-        access: usize,
-        space: AddrSpace,
-        addr: u64,
-        n: usize,
-        change: impl FnOnce(&mut [u8]),
-    ) -> bool {
+    fn change_one(self, access: usize, space: AddrSpace, addr: u64, n: usize, change: impl FnOnce(&mut [u8])) -> bool {
         let bytes = if space != AddrSpace::Global {
-            self.bytes_of_mut(space, addr).and_then(|(memory, at)| part_mut(memory, at, n))
-        } else if self.is_watched() || self.scheduling.probing {
+            self.ctx.stores().bytes_of_mut(space, addr).and_then(|(memory, at)| part_mut(memory, at, n))
+        } else if self.ctx.is_watched() || self.ctx.scheduling.probing {
             None
         } else {
-            if !self.memory.global.is_cached(access, addr) {
-                if self.memory.global.is_concurrent() {
+            if !self.ctx.memory.global.is_cached(access, addr) {
+                if self.ctx.memory.global.is_concurrent() {
                     return false;
                 }
-                self.memory.global.cache_segment(access, addr);
+                self.ctx.memory.global.cache_segment(access, addr);
             }
-            self.memory.global.cached_mut(access, addr, n)
+            self.ctx.memory.global.cached_mut(access, addr, n)
         };
         bytes.filter(|_| aligned(addr, n)).map(change).is_some()
     }
@@ -471,26 +461,26 @@ impl Ctx<'_> {
     /// `red.add` and `atom.add` of 32 or 64 bits, in lane order. Returns the lanes from the first bad access on.
     #[inline(always)]
     pub fn add_lanes<T: Scattered>(
-        &mut self,
+        self,
         space: AddrSpace,
         m: u32,
         addr: &Lanes,
         v: &[T; 32],
         old: Option<&mut [T; 32]>,
     ) -> u32 {
-        if self.is_watched() || m == 0 {
+        if self.ctx.is_watched() || m == 0 {
             return m;
         }
-        let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
-        let Some((memory, at)) = self.bytes_of_mut(space, first) else { return m };
+        let (set, first) = (self.ctx.set, addr[m.trailing_zeros() as usize & 31]);
+        let Some((memory, at)) = self.ctx.stores().bytes_of_mut(space, first) else { return m };
         T::add(set, memory, first.wrapping_sub(at as u64), m, addr, v, old)
     }
 
     /// `red.add.u32` of one value at addresses of 32 bits. `false`, with nothing done, if one is not plainly right.
     #[inline(always)]
-    pub(crate) fn add_to_words(&mut self, space: AddrSpace, m: u32, addr: &[u32; 32], v: u32) -> bool {
-        let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
-        match self.bytes_of_mut(space, first.into()) {
+    pub(crate) fn add_to_words(self, space: AddrSpace, m: u32, addr: &[u32; 32], v: u32) -> bool {
+        let (set, first) = (self.ctx.set, addr[m.trailing_zeros() as usize & 31]);
+        match self.ctx.stores().bytes_of_mut(space, first.into()) {
             Some((memory, at)) if at == first as usize => scattered::add_to_words(set, memory, m, addr, v),
             _ => false,
         }

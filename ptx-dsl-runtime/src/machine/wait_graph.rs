@@ -8,7 +8,7 @@ use crate::machine::describe::threads;
 const MOST: usize = 64;
 
 /// Lanes of a warp of a CTA.
-type Lanes = (u32, u32, u32);
+type WaitingLanes = (u32, u32, u32);
 
 impl Cluster {
     /// The parked cohorts, sorted by CTA, warp and lanes.
@@ -36,7 +36,7 @@ impl Cluster {
     }
 
     /// Threads that have not arrived at the barrier of the cluster.
-    pub(super) fn not_at_cluster_barrier(&self) -> Vec<Lanes> {
+    pub(super) fn not_at_cluster_barrier(&self) -> Vec<WaitingLanes> {
         let warps = self.ctas.first().map_or(0, |c| c.live.len());
         let mut missing = Vec::new();
         for (rank, cta) in self.ctas.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Cluster {
     }
 
     /// Threads that this wait needs, as far as known.
-    fn needs(&self, p: &Parked) -> Vec<Lanes> {
+    fn needs(&self, p: &Parked) -> Vec<WaitingLanes> {
         let rank = p.c.cta;
         match &p.wait {
             Wait::Barrier { id, .. } => {

@@ -23,9 +23,9 @@ struct Segment {
 
 /// The contents of writable memory at the last look; empty before the first.
 #[derive(Debug, Default)]
-pub(crate) struct Written(Vec<Segment>);
+pub(crate) struct WrittenParts(Vec<Segment>);
 
-impl Written {
+impl WrittenParts {
     /// Looks at memory. Has a part changed that had not changed before? True at the first look, which has nothing to compare with.
     pub fn is_new(&mut self, global: &Global<'_>) -> bool {
         let is_first = self.0.is_empty();

@@ -5,19 +5,19 @@ use std::ops::{Deref, DerefMut};
 /// The unit of allocation.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Line(#[expect(dead_code, reason = "read as part of a slice")] [u8; 64]);
+struct CacheLine(#[expect(dead_code, reason = "read as part of a slice")] [u8; 64]);
 
 /// Bytes with cache line alignment.
 #[derive(Debug, Default)]
 pub(crate) struct CacheLines {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     len: usize,
 }
 
 impl CacheLines {
     /// Sets the length. The contents are then unspecified.
     pub fn resize(&mut self, len: usize) {
-        self.lines.resize(len.div_ceil(size_of::<Line>()), Line([0; 64]));
+        self.lines.resize(len.div_ceil(size_of::<CacheLine>()), CacheLine([0; 64]));
         self.len = len;
     }
 }

@@ -57,7 +57,7 @@ pub(crate) struct Global<'a> {
     /// The bytes of each segment that several host threads write; empty on one thread. The segment itself is then empty, so the
     /// fast path, which looks there first, needs no test.
     concurrent: Vec<&'a [AtomicU8]>,
-    /// For each segment, how many segments from it on are the replicas of one multicast object.
+    /// The number of segments, from each one on, that are the replicas of one multicast object.
     replicas: Vec<usize>,
     /// The parts that copies have read.
     visited: Visited,

@@ -36,17 +36,17 @@ impl Spacing {
 }
 
 /// Elements to load.
-pub(crate) struct Elements<'a, T> {
+pub(crate) struct IndexedElements<'a, T> {
     memory: &'a [u8],
     spacing: Spacing,
     of: PhantomData<T>,
 }
 
-impl<'a, T: Word> Elements<'a, T> {
+impl<'a, T: Word> IndexedElements<'a, T> {
     /// The elements of `memory` at this distance. `None` if there are none, or if they are not aligned.
     #[inline(always)]
     pub fn new(memory: &'a [u8], distance: u32) -> Option<Self> {
-        Some(Elements { memory, spacing: Spacing::new::<T>(memory.len(), distance)?, of: PhantomData })
+        Some(IndexedElements { memory, spacing: Spacing::new::<T>(memory.len(), distance)?, of: PhantomData })
     }
 
     /// The last index.
@@ -106,7 +106,7 @@ impl<'a, T: Word> ElementsMut<'a, T> {
 
     #[inline(always)]
     fn change_at(&mut self, at: usize, change: impl FnOnce(T) -> T) {
-        // SAFETY: as in `Elements::at`.
+        // SAFETY: as in `IndexedElements::at`.
         let s = unsafe { self.memory.get_unchecked_mut(at..at.wrapping_add(T::BYTES)) };
         change(T::load(s)).store(s);
     }
@@ -141,7 +141,7 @@ mod tests {
         for (len, distance, last) in
             [(64, 4, 15), (63, 4, 14), (4, 4, 0), (64, 12, 5), (63, 12, 4), (64, 60, 1), (64, 64, 0)]
         {
-            let elements = Elements::<u32>::new(&memory[..len], distance).expect("some");
+            let elements = IndexedElements::<u32>::new(&memory[..len], distance).expect("some");
             assert_eq!(elements.last(), last);
             let index: [u32; 32] = std::array::from_fn(|l| [l as u32, u32::MAX, 1 << 31, last, last + 1][l % 5]);
             let wanted = index.map(|index| word(index.min(last) * distance));
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(index.map(|index| elements.load(index)), wanted, "{len} {distance}");
         }
         for (len, distance) in [(3, 4), (0, 4), (64, 0), (64, 2), (64, 6)] {
-            assert!(Elements::<u32>::new(&memory[..len], distance).is_none(), "{len} {distance}");
+            assert!(IndexedElements::<u32>::new(&memory[..len], distance).is_none(), "{len} {distance}");
         }
         let mut elements = ElementsMut::<u16>::new(&mut memory, 2).expect("some");
         elements.change(3, |was| was + 1);

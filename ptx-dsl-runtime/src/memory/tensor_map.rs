@@ -237,7 +237,7 @@ impl Mode {
 pub struct Fields {
     /// `globalAddress`: 0 before the launch.
     pub address: u64,
-    /// What a copy takes.
+    /// The part of a tensor that a copy takes.
     pub mode: Mode,
     /// `tensorRank`: 1 to 5. Only so many numbers of the lists below count.
     pub rank: usize,

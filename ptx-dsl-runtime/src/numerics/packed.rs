@@ -1,6 +1,8 @@
 //! Conversions to and from packed and 8-, 6- and 4-bit formats.
 
-use crate::numerics::arith::soft::{self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Format, Num, Round, UE5M3};
+use crate::numerics::arith::soft::{
+    self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, FloatFormat, Num, Round, UE5M3,
+};
 use crate::numerics::qual::{Q, Ty, q};
 
 /// The encoding of an element.
@@ -17,17 +19,17 @@ enum ElementKind {
 
 /// The elements of a packed type.
 #[derive(Clone, Copy)]
-struct Elements {
+struct PackedElements {
     kind: ElementKind,
     /// The format of a float.
-    format: Format,
+    format: FloatFormat,
     /// Bits that each takes.
     bits: u32,
     count: usize,
 }
 
-impl Elements {
-    const fn of(ty: Ty) -> Option<Elements> {
+impl PackedElements {
+    const fn of(ty: Ty) -> Option<PackedElements> {
         let (kind, format, bits, count) = match ty {
             Ty::F16x2 => (ElementKind::Float, F16, 16, 2),
             Ty::Bf16x2 => (ElementKind::Float, BF16, 16, 2),
@@ -46,7 +48,7 @@ impl Elements {
             Ty::S2f6x2 => (ElementKind::Fixed, UE5M3, 8, 2),
             _ => return None,
         };
-        Some(Elements { kind, format, bits, count })
+        Some(PackedElements { kind, format, bits, count })
     }
 
     /// The element in the low bits.
@@ -83,18 +85,18 @@ impl Elements {
 /// Whether one of the types is packed.
 #[inline(always)]
 pub const fn handles(dst: Ty, src: Ty) -> bool {
-    Elements::of(dst).is_some() && (Elements::of(src).is_some() || matches!(src, Ty::F32))
+    PackedElements::of(dst).is_some() && (PackedElements::of(src).is_some() || matches!(src, Ty::F32))
 }
 
 /// The conversion: the first source, or the high element of it, gives the high element of the result.
 pub fn cvt(q: Q, s: &[u64]) -> u64 {
     let [dst, src, ..] = q.ty;
-    let Some(to) = Elements::of(dst) else { return 0 };
+    let Some(to) = PackedElements::of(dst) else { return 0 };
     let last = s.last().copied().unwrap_or(0);
     let mut d = 0;
     for i in 0..to.count {
         let place = (to.count - 1 - i) as u32;
-        let v = match Elements::of(src) {
+        let v = match PackedElements::of(src) {
             Some(from) => from.decode(s.first().map_or(0, |a| a >> (from.bits * place))),
             None => F32.decode(flush(q, s.get(i).copied().unwrap_or(0))),
         };
@@ -117,7 +119,7 @@ fn scaled(q: Q, dst: Ty, src: Ty, v: Num, factors: u64, place: u32) -> Num {
     }
     if q.has(q::scaled_n1_ue8m0) {
         // hardware flushes subnormal sources
-        let format = Elements::of(src).map_or(F32, |from| from.format);
+        let format = PackedElements::of(src).map_or(F32, |from| from.format);
         let v = if format.is_subnormal_value(v) { Num::Zero(v.is_neg()) } else { v };
         return soft::div(v, Num::ue8m0(factors));
     }

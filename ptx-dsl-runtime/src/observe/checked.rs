@@ -61,7 +61,7 @@ use operations::Operations;
 use remotes::Remotes;
 use repeated::Repeated;
 use rustc_hash::{FxHashMap, FxHashSet};
-use shadow::Memory;
+use shadow::ShadowedMemory;
 use shadows::Shadows;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -71,7 +71,7 @@ use tensor::TensorMemory;
 use threads::Threads;
 use undefined::{Undefined, memory_of};
 use weak::Weak;
-use what::What;
+use what::RecordKind;
 
 /// Reports data races in shared, global and Tensor Memory, reads of shared, local and Tensor Memory that nothing has written, ordinary
 /// accesses to live mbarrier objects, and `mbarrier.init` over them.
@@ -150,7 +150,7 @@ impl Monitor for Checked {
         self.shadows.start(slot, ranks);
         // another CTA could access the memory, and a proxy fence could be needed after a read
         let alone = ctas.len() == 1 && self.weak.is_none() && !self.read_fences;
-        self.shadows.of(Memory::Shared { slot, rank: 0 }).is_alone(alone);
+        self.shadows.of(ShadowedMemory::Shared { slot, rank: 0 }).is_alone(alone);
         self.local.start(slot);
         self.undefined.start(slot);
         self.live.retain(|key| key.0 != slot);
@@ -176,9 +176,9 @@ impl Monitor for Checked {
         match a.place {
             Place::Shared { rank, offset } => {
                 self.ordinary(&a, rank, offset)?;
-                self.access(&a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
+                self.access(&a, ShadowedMemory::Shared { slot: a.who.slot, rank }, offset.into())
             }
-            Place::Global { segment, offset } => self.access(&a, Memory::Global { segment }, offset),
+            Place::Global { segment, offset } => self.access(&a, ShadowedMemory::Global { segment }, offset),
             Place::Local { offset } => {
                 let used = self.used(&a);
                 self.local.access(&a, offset, used)
@@ -195,9 +195,9 @@ impl Monitor for Checked {
         }
         match a.place {
             Place::Shared { rank, offset } => {
-                self.row(a, Memory::Shared { slot: a.who.slot, rank }, offset.into(), offsets)
+                self.row(a, ShadowedMemory::Shared { slot: a.who.slot, rank }, offset.into(), offsets)
             }
-            Place::Global { segment, offset } => self.row(a, Memory::Global { segment }, offset, offsets),
+            Place::Global { segment, offset } => self.row(a, ShadowedMemory::Global { segment }, offset, offsets),
             Place::Const { .. } | Place::Param { .. } => true,
             Place::Local { .. } => false,
         }
@@ -212,7 +212,7 @@ impl Monitor for Checked {
             Sync::Mbarrier { rank, offset, counts } => {
                 let object = (who.slot, rank, offset);
                 let done = self.mbarriers.completion(object, counts);
-                self.object(object, What::Mbarrier, done, who)?;
+                self.object(object, RecordKind::Mbarrier, done, who)?;
             }
             Sync::MbarrierArrive { rank, offset } => self.arrives((who.slot, rank, offset), order, who)?,
             Sync::MbarrierTest { rank, offset, parity } => self.tests((who.slot, rank, offset), parity, who)?,
@@ -345,7 +345,9 @@ impl Probe for Checked {
         match a.place {
             Place::Shared { rank, offset } => {
                 let undefined = self.undefined_bytes(a).map_or(0, |(bytes, _)| bytes);
-                unused | undefined | self.unwritten_bytes(a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
+                unused
+                    | undefined
+                    | self.unwritten_bytes(a, ShadowedMemory::Shared { slot: a.who.slot, rank }, offset.into())
             }
             Place::Local { offset } => unused | self.local.unwritten(a, offset),
             _ => 0,

@@ -29,12 +29,12 @@ pub(crate) enum LastWrite {
     /// No thread of the launch has written there.
     Nobody,
     /// A store of this writer.
-    By(Writer),
+    By(LastWriter),
 }
 
 /// A thread that has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Writer {
+pub(crate) struct LastWriter {
     /// The statement.
     pub site: u32,
     /// The thread, without its `%tid`.

@@ -49,8 +49,8 @@ use crate::observe::probe::{Needs, Pieces, Probe};
 use copies::Copies;
 use executions::Executions;
 use ptx_dsl_isa::image::Image;
-use requests::{Kind, Pending, Request, kinds};
-use result::{Counted, Shape};
+use requests::{PendingRequests, Request, RequestKind, kinds};
+use result::{Counted, KernelShape};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use touched::Touched;
@@ -61,16 +61,16 @@ use waits::Waits;
 pub struct Profiler {
     /// The destination of the profile when the launch ends.
     result: Arc<Mutex<Profile>>,
-    shape: Shape,
+    shape: KernelShape,
     /// The statements that have a number.
     sites: Vec<At>,
     image: Option<Arc<Image>>,
-    kinds: Vec<Kind>,
+    kinds: Vec<RequestKind>,
     executions: Executions,
     /// The counters of memory, by site.
     counters: Vec<Counters>,
     /// The request whose lanes the machine reports one by one.
-    pending: Option<Pending>,
+    pending: Option<PendingRequests>,
     copies: Copies,
     last_copy_is_multicast: bool,
     touched: Touched,
@@ -108,7 +108,7 @@ impl Profiler {
         self.add(request, kind, times);
     }
 
-    fn add(&mut self, request: &Request<'_>, kind: Kind, times: u64) {
+    fn add(&mut self, request: &Request<'_>, kind: RequestKind, times: u64) {
         if let Some(counters) = self.counters.get_mut(request.site as usize) {
             request.count(kind, times, counters);
         }
@@ -127,7 +127,7 @@ impl Profiler {
             By::Agent(Agent::Copy(number)) => {
                 let is_multicast = self.last_copy_is_multicast;
                 let ended = self.copies.access(number, a, is_multicast);
-                self.last_copy_is_multicast = self.kind(a.who.site) == Kind::Multicast;
+                self.last_copy_is_multicast = self.kind(a.who.site) == RequestKind::Multicast;
                 self.ended(ended);
                 return;
             }
@@ -156,7 +156,7 @@ impl Profiler {
     }
 
     /// The kind of a statement.
-    fn kind(&self, site: u32) -> Kind {
+    fn kind(&self, site: u32) -> RequestKind {
         self.kinds.get(site as usize).copied().unwrap_or_default()
     }
 }
@@ -167,7 +167,7 @@ impl Monitor for Profiler {
     }
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
-        self.shape = Shape::of(kernel);
+        self.shape = KernelShape::of(kernel);
         self.sites = (0..).map_while(|site| kernel.at(site)).collect();
         self.counters = vec![Counters::default(); self.sites.len()];
     }
@@ -198,7 +198,7 @@ impl Monitor for Profiler {
         }
         if !self.pending.as_mut().is_some_and(|pending| pending.joins(&a)) {
             self.flush();
-            self.pending = Pending::new(&a);
+            self.pending = PendingRequests::new(&a);
         }
         Ok(())
     }

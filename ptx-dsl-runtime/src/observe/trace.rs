@@ -28,13 +28,13 @@ use crate::observe::probe::Probe;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use timeline::TURN;
-use tracks::{Key, Tracks};
+use tracks::{TrackKey, Tracks};
 
 /// Regions that the name of a slice lists at most.
 const NAMED: usize = 3;
 
 /// The place of an mbarrier object: slot, CTA rank, offset.
-type Object = (u32, u32, u32);
+type MbarrierKey = (u32, u32, u32);
 
 /// Draws a [`Timeline`] of a launch.
 #[derive(Debug, Default)]
@@ -49,9 +49,9 @@ pub struct Tracer {
     running: Vec<Running>,
     /// The slices of warps that wait, by the first warp and its lanes, and by warp.
     waiting: HashMap<(Who, u32), Vec<Held>>,
-    in_flight: HashMap<u64, InFlight>,
+    in_flight: HashMap<u64, OpenCopy>,
     /// The slice of the current phase, and the number of phases before it.
-    phases: HashMap<Object, (usize, u64)>,
+    phases: HashMap<MbarrierKey, (usize, u64)>,
     /// The slices of the CTAs of each slot.
     ctas: HashMap<u32, Vec<usize>>,
 }
@@ -60,7 +60,7 @@ pub struct Tracer {
 #[derive(Debug)]
 struct Held {
     slice: usize,
-    key: Key,
+    key: TrackKey,
 }
 
 /// A warp that runs.
@@ -77,7 +77,7 @@ struct Running {
 }
 
 #[derive(Debug)]
-struct InFlight {
+struct OpenCopy {
     held: Held,
     slot: u32,
     mbarrier: Option<(u32, u32)>,
@@ -154,7 +154,7 @@ impl Tracer {
     }
 
     /// Starts a slice on the first free track of a kind.
-    fn start(&mut self, kind: Kind, name: String, key: impl Fn(u32) -> Key) -> Held {
+    fn start(&mut self, kind: Kind, name: String, key: impl Fn(u32) -> TrackKey) -> Held {
         let (key, track) = self.tracks.occupy(&mut self.timeline, key);
         Held { slice: self.timeline.start(track, kind, name, self.now), key }
     }
@@ -181,11 +181,11 @@ impl Tracer {
     }
 
     fn cluster_starts(&mut self, slot: u32, id: [u32; 3], ctas: &[[u32; 3]]) {
-        let track = self.tracks.get(&mut self.timeline, Key::Grid);
+        let track = self.tracks.get(&mut self.timeline, TrackKey::Grid);
         self.timeline.instant(track, format!("cluster {} starts", words::id(id)), self.now);
         let mut slices = Vec::new();
         for (rank, cta) in (0..).zip(ctas) {
-            let track = self.tracks.get(&mut self.timeline, Key::Cta { slot, rank });
+            let track = self.tracks.get(&mut self.timeline, TrackKey::Cta { slot, rank });
             slices.push(self.timeline.start(track, Kind::Cta, format!("CTA {}", words::id(*cta)), self.now));
         }
         self.ctas.insert(slot, slices);
@@ -195,7 +195,7 @@ impl Tracer {
         for slice in self.ctas.remove(&slot).unwrap_or_default() {
             self.timeline.end(slice, self.now);
         }
-        let objects: Vec<Object> = self.phases.keys().copied().filter(|object| object.0 == slot).collect();
+        let objects: Vec<MbarrierKey> = self.phases.keys().copied().filter(|object| object.0 == slot).collect();
         for object in objects {
             self.end_phase(object);
         }
@@ -206,9 +206,9 @@ impl Tracer {
             Some(first) => format!("cluster of CTA {} is cancelled", words::id(first)),
             None => "no cluster is left to cancel".to_owned(),
         };
-        let grid = self.tracks.get(&mut self.timeline, Key::Grid);
+        let grid = self.tracks.get(&mut self.timeline, TrackKey::Grid);
         self.timeline.instant(grid, name.clone(), self.now);
-        let cta = self.tracks.get(&mut self.timeline, Key::Cta { slot: who.slot, rank: who.rank });
+        let cta = self.tracks.get(&mut self.timeline, TrackKey::Cta { slot: who.slot, rank: who.rank });
         self.timeline.instant(cta, name, self.now);
     }
 
@@ -280,10 +280,10 @@ impl Tracer {
         let text = self.statements.get(who.site as usize).map(|at| at.text.as_str()).unwrap_or_default();
         let opcode = text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("operation");
         let name = opcode.trim_end_matches(';').to_owned();
-        let held = self.start(Kind::Async, name, |part| Key::Async { slot: who.slot, rank: who.rank, part });
+        let held = self.start(Kind::Async, name, |part| TrackKey::Async { slot: who.slot, rank: who.rank, part });
         self.locate(held.slice, who.site);
         self.timeline.note(held.slice, "issued by", format!("warp {} lane {}", who.warp, who.lanes.trailing_zeros()));
-        self.in_flight.insert(id, InFlight { held, slot: who.slot, mbarrier });
+        self.in_flight.insert(id, OpenCopy { held, slot: who.slot, mbarrier });
     }
 
     /// An operation completes. Its arrival is a slice of its own within that of the phase.
@@ -292,27 +292,27 @@ impl Tracer {
         self.end(&op.held);
         let Some((rank, offset)) = op.mbarrier else { return };
         self.tick();
-        let track = self.tracks.get(&mut self.timeline, Key::Mbarrier { slot: op.slot, rank, offset });
+        let track = self.tracks.get(&mut self.timeline, TrackKey::Mbarrier { slot: op.slot, rank, offset });
         let arrival = self.timeline.start(track, Kind::Phase, "arrival".to_owned(), self.now);
         self.timeline.arrow(op.held.slice, arrival);
         self.tick();
         self.timeline.end(arrival, self.now);
     }
 
-    fn start_phase(&mut self, object: Object, number: u64) {
+    fn start_phase(&mut self, object: MbarrierKey, number: u64) {
         let (slot, rank, offset) = object;
-        let track = self.tracks.get(&mut self.timeline, Key::Mbarrier { slot, rank, offset });
+        let track = self.tracks.get(&mut self.timeline, TrackKey::Mbarrier { slot, rank, offset });
         let slice = self.timeline.start(track, Kind::Phase, format!("phase {number}"), self.now);
         self.phases.insert(object, (slice, number));
     }
 
-    fn end_phase(&mut self, object: Object) -> Option<u64> {
+    fn end_phase(&mut self, object: MbarrierKey) -> Option<u64> {
         let (slice, number) = self.phases.remove(&object)?;
         self.timeline.end(slice, self.now);
         Some(number)
     }
 
-    fn phase_completes(&mut self, object: Object) {
+    fn phase_completes(&mut self, object: MbarrierKey) {
         if let Some(number) = self.end_phase(object) {
             self.start_phase(object, number + 1);
         }
@@ -330,8 +330,8 @@ fn source(at: &At) -> (String, String) {
     (at.source(), at.inlined_at())
 }
 
-fn warp_key(who: Who, warp: u32, part: u32) -> Key {
-    Key::Warp { slot: who.slot, rank: who.rank, warp, part }
+fn warp_key(who: Who, warp: u32, part: u32) -> TrackKey {
+    TrackKey::Warp { slot: who.slot, rank: who.rank, warp, part }
 }
 
 /// The name of a wait.

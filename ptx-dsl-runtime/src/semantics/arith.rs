@@ -2,7 +2,7 @@
 //!
 //! The error bounds of approximating instructions are in docs/model/numerics.md. All others give the bits of an H200 (tests/hardware).
 
-use crate::numerics::arith::float::{self, Op};
+use crate::numerics::arith::float::{self, FloatOp};
 use crate::numerics::arith::integer::{self, value, zext};
 use crate::numerics::arith::soft::{self, Round};
 use crate::numerics::arith::{half, mixed};
@@ -15,7 +15,7 @@ const fn is_integer(ty: Ty) -> bool {
 }
 
 #[inline(always)]
-fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
+fn basic<const N: usize>(q: Q, op: FloatOp, s: [u64; N], minus: bool) -> u64 {
     if mixed::handles(q) {
         return mixed::basic(q, op, s, minus);
     }
@@ -28,31 +28,31 @@ fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
 /// `add`
 #[inline(always)]
 pub fn add(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {
-    [if is_integer(q.ty[0]) { integer::linear(q, a, b, false) } else { basic(q, Op::Add, [a, b], false) }]
+    [if is_integer(q.ty[0]) { integer::linear(q, a, b, false) } else { basic(q, FloatOp::Add, [a, b], false) }]
 }
 
 /// `sub`
 #[inline(always)]
 pub fn sub(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {
-    [if is_integer(q.ty[0]) { integer::linear(q, a, b, true) } else { basic(q, Op::Add, [a, b], true) }]
+    [if is_integer(q.ty[0]) { integer::linear(q, a, b, true) } else { basic(q, FloatOp::Add, [a, b], true) }]
 }
 
 /// `mul`
 #[inline(always)]
 pub fn mul(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {
-    [if is_integer(q.ty[0]) { integer::mul(q, a, b) } else { basic(q, Op::Mul, [a, b], false) }]
+    [if is_integer(q.ty[0]) { integer::mul(q, a, b) } else { basic(q, FloatOp::Mul, [a, b], false) }]
 }
 
 /// `mad`; for floating point it is `fma`.
 #[inline(always)]
 pub fn mad(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
-    [if is_integer(q.ty[0]) { integer::mad(q, a, b, c) } else { basic(q, Op::Fma, [a, b, c], false) }]
+    [if is_integer(q.ty[0]) { integer::mad(q, a, b, c) } else { basic(q, FloatOp::Fma, [a, b, c], false) }]
 }
 
 /// `fma`
 #[inline(always)]
 pub fn fma(q: Q, s: [u64; 3]) -> [u64; 1] {
-    [basic(q, Op::Fma, s, false)]
+    [basic(q, FloatOp::Fma, s, false)]
 }
 
 /// `clmad`: the product without carries, low or high half, with `c` added without carries.
@@ -88,7 +88,7 @@ pub fn div(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {
     } else if q.has(q::approx) || q.has(q::full) {
         float::div_approx(q, a, b)
     } else {
-        float::basic(q, Op::Div, [a, b], false)
+        float::basic(q, FloatOp::Div, [a, b], false)
     }]
 }
 
@@ -290,10 +290,10 @@ pub fn rcp(q: Q, [a]: [u64; 1]) -> [u64; 1] {
         if q.has(q::approx) {
             float::gross64(a, |x| 1.0 / x)
         } else {
-            float::out64(float::op64(Op::Div, [1f64.to_bits(), a, 0], Round::of(q)), [a])
+            float::out64(float::op64(FloatOp::Div, [1f64.to_bits(), a, 0], Round::of(q)), [a])
         }
     } else {
-        float::finish32(q, Op::Div, [1.0, float::arg(q, a), 0.0])
+        float::finish32(q, FloatOp::Div, [1.0, float::arg(q, a), 0.0])
     }]
 }
 
@@ -301,9 +301,9 @@ pub fn rcp(q: Q, [a]: [u64; 1]) -> [u64; 1] {
 #[inline(always)]
 pub fn sqrt(q: Q, [a]: [u64; 1]) -> [u64; 1] {
     [if q.ty[0] == Ty::F64 {
-        float::out64(float::op64(Op::Sqrt, [a, 0, 0], Round::of(q)), [a])
+        float::out64(float::op64(FloatOp::Sqrt, [a, 0, 0], Round::of(q)), [a])
     } else {
-        float::finish32(q, Op::Sqrt, [float::arg(q, a), 0.0, 0.0])
+        float::finish32(q, FloatOp::Sqrt, [float::arg(q, a), 0.0, 0.0])
     }]
 }
 

@@ -38,7 +38,7 @@ pub fn cp_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Do
         let bytes = size[l] as u32;
         let given = given(x, q, s, bytes, l)?;
         let offset = own_shared_object(x, AddrSpace::SharedCta, to[l], bytes, l, "the destination of `cp.async`")?;
-        x.in_own_shared(offset, bytes, to[l], lane)?;
+        x.async_unit().in_own_shared(offset, bytes, to[l], lane)?;
         let Place::Global { segment, offset: at } = place(x, AddrSpace::Global, from[l], l)? else { continue };
         let source = GlobalPlace { segment, offset: at };
         if given > 0 {
@@ -46,29 +46,29 @@ pub fn cp_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Do
                 let kind = FaultKind::Misaligned { space: "global", addr: from[l], align: bytes };
                 return Err(x.fault(kind, lane));
             }
-            x.in_global(source, given.into(), false, lane)?;
+            x.async_unit().in_global(source, given.into(), false, lane)?;
         }
         copies.push(LaneCopy { lane: l as u8, bytes: bytes as u8, given: given as u8, from: source, to: offset });
     }
-    x.start_lane_copies(copies)
+    x.async_unit().start_lane_copies(copies)
 }
 
 /// `cp.async.commit_group`
 pub fn cp_async_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    x.commit_lane_copies();
+    x.async_unit().commit_lane_copies();
     Ok(())
 }
 
 /// `cp.async.wait_group n`
 pub fn cp_async_wait_group(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let lane = x.mask.trailing_zeros() as usize & 31;
-    x.wait_for_lane_copies(s.first().map_or(0, |n| n[lane]))
+    x.async_unit().wait_for_lane_copies(s.first().map_or(0, |n| n[lane]))
 }
 
 /// `cp.async.wait_all`: `commit_group` and `wait_group 0`.
 pub fn cp_async_wait_all(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    x.commit_lane_copies();
-    x.wait_for_lane_copies(0)
+    x.async_unit().commit_lane_copies();
+    x.async_unit().wait_for_lane_copies(0)
 }
 
 /// `cp.async.mbarrier.arrive{.noinc} [addr]`: an arrive-on of 1 when all `cp.async` that the thread has started are complete, and
@@ -79,7 +79,7 @@ pub fn cp_async_mbarrier_arrive(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&m
         let first = rest.trailing_zeros() as usize;
         let offset = own_shared_object(x, space(q), s[0][first], 8, first, "the mbarrier object")?;
         let lanes = active(rest).filter(|l| s[0][*l] == s[0][first]).fold(0, |m, l| m | 1 << l);
-        x.arrive_after_copies(lanes, offset, q.has(q::noinc))?;
+        x.async_unit().arrive_after_copies(lanes, offset, q.has(q::noinc))?;
         rest &= !lanes;
     }
     Ok(())

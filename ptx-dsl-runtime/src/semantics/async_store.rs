@@ -22,13 +22,13 @@ enum To {
 
 /// A store or reduction of up to 16 bytes of registers.
 #[derive(Debug)]
-struct Store {
+struct AsyncStore {
     to: To,
     value: Vec<u8>,
     reduction: Option<Reduction>,
 }
 
-impl CopyJob for Store {
+impl CopyJob for AsyncStore {
     fn read(&self, _: &Spaces<'_, '_>) -> Result<Vec<u8>, FaultKind> {
         Ok(self.value.clone())
     }
@@ -96,10 +96,10 @@ fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduces: bool) -> Done {
             (To::Shared(to), Signal::Mbarrier { at, bytes: size })
         } else {
             let to = global(x, addr, size, l)?;
-            x.in_global(to, size.into(), true, l as u32)?;
+            x.async_unit().in_global(to, size.into(), true, l as u32)?;
             (To::Global(to), Signal::Nothing)
         };
-        x.start_copy(l as u32, Box::new(Store { to, value, reduction }), signal)?;
+        x.async_unit().start_copy(l as u32, Box::new(AsyncStore { to, value, reduction }), signal)?;
     }
     Ok(())
 }
@@ -127,7 +127,7 @@ pub fn st_bulk(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Don
             continue;
         }
         let offset = own_shared_object(x, space, addr, 8, l, "the destination of `st.bulk`")?;
-        x.in_own_shared(offset, size as u32, addr, lane)?;
+        x.async_unit().in_own_shared(offset, size as u32, addr, lane)?;
         x.scheduling.works(size / 32);
         for at in (0..size).step_by(32) {
             x.write_aligned(space, addr + at, (size - at).min(32) as u32, 8, [0; 4], lane)?;

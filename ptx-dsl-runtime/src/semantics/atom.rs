@@ -15,7 +15,7 @@ use crate::numerics::qual::{Q, Ty, q};
 pub fn atom(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let changed = run(x, q, s, d)?;
     if !q.has(q::add) {
-        x.attempts(changed);
+        x.scheduling.attempts(changed);
     }
     Ok(())
 }
@@ -72,7 +72,7 @@ fn run(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<bool
             new
         };
         let element = if matches!(ty, Ty::B128) { 16 } else { bytes };
-        let old = x.update(space, addr, size, element, l as u32, new)?;
+        let old = x.stores().update(space, addr, size, element, l as u32, new)?;
         changed |= new(old) != old;
         for (i, d) in d.iter_mut().enumerate() {
             let v = get(&old, i, bytes);

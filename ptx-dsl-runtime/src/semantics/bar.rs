@@ -9,9 +9,8 @@ use crate::machine::Ctx;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
 use crate::observe::monitor::Sync;
+use crate::semantics::Blocks;
 use crate::sync::barrier::RedOp;
-
-type Blocks = Result<Flow, Box<Fault>>;
 
 /// Barrier number and thread count, equal in the active lanes.
 fn operands(x: &Ctx<'_>, id: Option<&&Lanes>, count: Option<&&Lanes>) -> Result<(u32, Option<u32>), Box<Fault>> {
@@ -38,18 +37,18 @@ fn sync(x: &mut Ctx<'_>, s: &[&Lanes]) -> Blocks {
         return Ok(Flow::Next);
     }
     let (id, count) = operands(x, s.first(), s.get(1))?;
-    x.barrier_arrive(id, count, true, None).map(Flow::Wait)
+    x.sync().barrier_arrive(id, count, true, None).map(Flow::Wait)
 }
 
 fn arrive(x: &mut Ctx<'_>, s: &[&Lanes]) -> Done {
     let (id, count) = operands(x, s.first(), s.get(1))?;
-    x.barrier_arrive(id, count, false, None).map(|_| ())
+    x.sync().barrier_arrive(id, count, false, None).map(|_| ())
 }
 
 /// `a{, b}, c`: the predicate comes last, negated already where the form says `!c`.
 fn red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if x.resumed() {
-        let result = x.barrier_result();
+        let result = x.sync().barrier_result();
         for l in active(x.mask) {
             super::set(d, 0, l, result);
         }
@@ -65,7 +64,7 @@ fn red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
         RedOp::Or
     };
     let ayes = active(x.mask).filter(|&l| c[l] & 1 != 0).fold(0, |m, l| m | 1 << l);
-    x.barrier_arrive(id, count, true, Some((op, ayes))).map(Flow::Wait)
+    x.sync().barrier_arrive(id, count, true, Some((op, ayes))).map(Flow::Wait)
 }
 
 /// `bar.sync a{, b}`
@@ -106,7 +105,7 @@ pub fn bar_warp_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
     if !x.resumed() {
         for &(members, lanes) in &groups {
             x.report_sync(Sync::Warp { members, arrives: true }, lanes)?;
-            waiting.extend(x.bar_warp_sync(members).map(|wait| (lanes, wait)));
+            waiting.extend(x.sync().bar_warp_sync(members).map(|wait| (lanes, wait)));
         }
     }
     for (members, lanes) in groups {
@@ -114,17 +113,17 @@ pub fn bar_warp_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
             x.report_sync(Sync::Warp { members, arrives: false }, lanes)?;
         }
     }
-    Ok(if waiting.is_empty() { Flow::Next } else { Flow::Apart(waiting) })
+    Ok(if waiting.is_empty() { Flow::Next } else { Flow::WaitInGroups(waiting) })
 }
 
 /// `barrier.cluster.arrive`
 pub fn barrier_cluster_arrive(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    x.cluster_arrive()
+    x.sync().cluster_arrive()
 }
 
 /// `barrier.cluster.wait`
 pub fn barrier_cluster_wait(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait() }
+    if x.resumed() { Ok(Flow::Next) } else { x.sync().cluster_wait() }
 }
 
 semantics! {

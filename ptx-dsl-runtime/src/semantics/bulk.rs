@@ -74,7 +74,7 @@ fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduction: Option<Reduction>) -> D
             let to = shared_in(x, AddrSpace::SharedCluster, operand(0), bytes, 16, l, "the destination of the copy")?;
             let at = mbarrier_of(x, q, operand(3), to.rank, l)?;
             let job = BetweenShared { from, to, bytes, reduction };
-            x.start_copy(l as u32, Box::new(job), Signal::Mbarrier { at, bytes })?;
+            x.async_unit().start_copy(l as u32, Box::new(job), Signal::Mbarrier { at, bytes })?;
         }
     }
     Ok(())
@@ -83,7 +83,7 @@ fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduction: Option<Reduction>) -> D
 /// A fault if an asynchronous operation writes shared memory for a thread in a launch without clusters, which an H200 ends with an illegal
 /// instruction, also within one CTA (tests/hardware/cluster). Other targets were not tried.
 pub(super) fn in_a_cluster(x: &Ctx<'_>, operation: &str, section: &'static str, lane: u32) -> Done {
-    if x.explicit_cluster() || !x.geometry.info.target.starts_with("sm_90") {
+    if x.ids().explicit_cluster() || !x.geometry.info.target.starts_with("sm_90") {
         return Ok(());
     }
     let what = format!("{operation} in a launch without clusters, an illegal instruction on `sm_90`");
@@ -102,9 +102,9 @@ fn store(
 ) -> Done {
     let from = shared(x, from, bytes, 16, l, "the source of the copy")?;
     let to = global(x, to, 16, l)?;
-    x.in_global(to, bytes.into(), true, l as u32)?;
+    x.async_unit().in_global(to, bytes.into(), true, l as u32)?;
     let mask = if q.has(q::cp_mask) { mask as u16 } else { u16::MAX };
-    x.start_copy(l as u32, Box::new(ToGlobal { from, to, bytes, mask, reduction }), Signal::BulkGroup)
+    x.async_unit().start_copy(l as u32, Box::new(ToGlobal { from, to, bytes, mask, reduction }), Signal::BulkGroup)
 }
 
 /// Copies from global to the shared memory of a CTA, or of several.
@@ -124,11 +124,11 @@ fn load(x: &mut Ctx<'_>, q: Q, operand: &dyn Fn(usize) -> u64, bytes: u32, l: us
     let from = global(x, operand(1), if q.has(q::ignore_oob) { 1 } else { 16 }, l)?;
     let from: GlobalPlace = from.plus(left.into());
     let copied = bytes - left - right;
-    x.in_global(from, copied.into(), false, lane)?;
+    x.async_unit().in_global(from, copied.into(), false, lane)?;
     for rank in ctas(x, q, to.rank, operand(rest + 1), l)? {
         let to = SharedPlace { rank, offset: to.offset + left };
         let signal = Signal::Mbarrier { at: SharedPlace { rank, ..at }, bytes };
-        x.start_copy(lane, Box::new(FromGlobal { from, to, bytes: copied }), signal)?;
+        x.async_unit().start_copy(lane, Box::new(FromGlobal { from, to, bytes: copied }), signal)?;
     }
     Ok(())
 }
@@ -145,14 +145,14 @@ pub fn applypriority_async_bulk(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&m
 
 /// `cp.async.bulk.commit_group`
 pub fn cp_async_bulk_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    x.commit_bulk_groups();
+    x.async_unit().commit_bulk_groups();
     Ok(())
 }
 
 /// `cp.async.bulk.wait_group{.read} n`. With `.sync_restrict::proxy::async` it waits for all, as it may.
 pub fn cp_async_bulk_wait_group(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let lane = x.mask.trailing_zeros() as usize & 31;
-    x.wait_for_bulk_groups(s.first().map_or(0, |n| n[lane]), q.has(q::read))
+    x.async_unit().wait_for_bulk_groups(s.first().map_or(0, |n| n[lane]), q.has(q::read))
 }
 
 semantics! {

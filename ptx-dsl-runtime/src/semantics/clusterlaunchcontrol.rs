@@ -13,19 +13,19 @@ use crate::sync::cluster_launch::decode;
 /// `clusterlaunchcontrol.try_cancel [addr], [mbar]`: every active lane makes a request.
 ///
 /// With `.multicast::cluster::all` the response goes to the same offsets of every CTA of the cluster, all of which must
-/// still be there (`Ctx::try_cancel` sees to that).
+/// still be there (`AsyncUnit::try_cancel` sees to that).
 pub fn clusterlaunchcontrol_try_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let (space, own) = (space(q), x.rank());
     for l in active(x.mask) {
         let lane = l as u32;
-        if x.clc_observed_failure() {
+        if x.async_unit().clc_observed_failure() {
             return Err(x.fault(FaultKind::TryCancelAfterFailure, lane));
         }
         let addr = own_shared_object(x, space, s[0][l], 16, l, "the response of `try_cancel`")?;
         let mbar = s.get(1).map_or(0, |m| m[l]);
         let mbar = own_shared_object(x, space, mbar, 8, l, "the mbarrier object of `try_cancel`")?;
-        let ranks = if q.has(q::multicast_cluster_all) { 0..x.cluster_size() } else { own..own + 1 };
-        x.try_cancel(ranks, addr, mbar)?;
+        let ranks = if q.has(q::multicast_cluster_all) { 0..x.ids().cluster_size() } else { own..own + 1 };
+        x.async_unit().try_cancel(ranks, addr, mbar)?;
     }
     Ok(())
 }
@@ -44,7 +44,7 @@ pub fn clusterlaunchcontrol_query_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d:
         };
         if q.has(q::is_canceled) {
             if cancelled.is_none() {
-                x.set_clc_observed_failure();
+                x.async_unit().set_clc_observed_failure();
             }
             set(d, 0, l, cancelled.is_some().into());
             continue;

@@ -2,12 +2,12 @@
 
 use crate::numerics::arith::float;
 use crate::numerics::arith::integer::{clamp, sext, value, zext};
-use crate::numerics::arith::soft::{BF16, F16, F32, F64, Format, Num, Round, TF32};
+use crate::numerics::arith::soft::{BF16, F16, F32, F64, FloatFormat, Num, Round, TF32};
 use crate::numerics::qual::{Q, Ty, q};
 use crate::numerics::{float16, packed};
 
 /// The format of a floating-point type.
-const fn format(ty: Ty) -> Option<Format> {
+const fn format(ty: Ty) -> Option<FloatFormat> {
     match ty {
         Ty::F16 => Some(F16),
         Ty::Bf16 => Some(BF16),
@@ -43,7 +43,7 @@ fn extend(ty: Ty, x: u64) -> u64 {
 }
 
 #[inline(always)]
-fn from_int(q: Q, f: Format, v: i128) -> u64 {
+fn from_int(q: Q, f: FloatFormat, v: i128) -> u64 {
     let r = match (f.exp, f.mant, Round::of(q)) {
         // The host rounds to nearest as well; from 128 bits down to 64 nothing is lost.
         (8, 23, Round::Near) => (if v < 0 { v as i64 as f32 } else { v as u64 as f32 }).to_bits() as u64,
@@ -55,18 +55,18 @@ fn from_int(q: Q, f: Format, v: i128) -> u64 {
 
 /// Clamps to [0, 1]; NaN and values below 0 give +0.
 #[inline(always)]
-fn saturate(f: Format, r: u64) -> u64 {
+fn saturate(f: FloatFormat, r: u64) -> u64 {
     if r & f.sign() != 0 || f.is_nan(r) { 0 } else { r.min((f.bias as u64) << f.mant) }
 }
 
 /// A float operand; `.ftz` is about f32 only.
 #[inline(always)]
-fn operand(q: Q, f: Format, a: u64) -> u64 {
+fn operand(q: Q, f: FloatFormat, a: u64) -> u64 {
     if q.has(q::ftz) && f.mant == 23 { float::flush(f32::from_bits(a as u32)).to_bits() as u64 } else { a }
 }
 
 #[inline(always)]
-fn to_f64(f: Format, a: u64) -> f64 {
+fn to_f64(f: FloatFormat, a: u64) -> f64 {
     match (f.exp, f.mant) {
         (11, _) => f64::from_bits(a),
         (5, _) => float16::to_f64(Ty::F16, a),
@@ -88,7 +88,7 @@ fn integral(q: Q, x: f64) -> f64 {
 
 /// Float to integer: out-of-range values are clamped.
 #[inline(always)]
-fn to_int(q: Q, dst: Ty, f: Format, a: u64) -> u64 {
+fn to_int(q: Q, dst: Ty, f: FloatFormat, a: u64) -> u64 {
     let x = to_f64(f, operand(q, f, a));
     if x.is_nan() {
         // as on an H200; the manual leaves it open
@@ -110,7 +110,7 @@ fn to_int(q: Q, dst: Ty, f: Format, a: u64) -> u64 {
 
 /// Float to float: also to an integral value of the same format.
 #[inline(always)]
-fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
+fn between(q: Q, to: FloatFormat, from: FloatFormat, a: u64) -> u64 {
     // f32 subnormals are below all f16 numbers: they are rounded, not flushed, as on an H200
     let a = if to.exp == 5 { a } else { operand(q, from, a) };
     if let Some(r) = plain_half(q, to, from, a) {
@@ -140,7 +140,7 @@ fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
 
 /// `.f16` to `.f32`, and back to nearest without other qualifiers: without branches, so that LLVM vectorises it.
 #[inline(always)]
-fn plain_half(q: Q, to: Format, from: Format, a: u64) -> Option<u64> {
+fn plain_half(q: Q, to: FloatFormat, from: FloatFormat, a: u64) -> Option<u64> {
     let plain = [q::ftz, q::sat, q::satfinite, q::relu, q::pzo, q::rni, q::rzi, q::rmi, q::rpi];
     if plain.iter().any(|written| q.has(*written)) {
         return None;
@@ -161,7 +161,7 @@ fn plain_half(q: Q, to: Format, from: Format, a: u64) -> Option<u64> {
 /// The result for a NaN, as on an H100: conversions from and to f64 keep sign and payload, quieted; `.bf16` to `.f32` moves the
 /// bits; all others give the canonical NaN.
 #[inline(always)]
-fn nan(q: Q, to: Format, from: Format, a: u64) -> u64 {
+fn nan(q: Q, to: FloatFormat, from: FloatFormat, a: u64) -> u64 {
     if tf32(to) {
         // `.rna` truncates the payload (and `.satfinite` treats the rest as an overflow); other roundings give the canonical NaN
         return match (q.has(q::rna), q.has(q::satfinite)) {
@@ -182,12 +182,12 @@ fn nan(q: Q, to: Format, from: Format, a: u64) -> u64 {
     }
 }
 
-const fn tf32(f: Format) -> bool {
+const fn tf32(f: FloatFormat) -> bool {
     f.exp == 8 && f.mant == 10
 }
 
 /// A `.tf32` lies in the high 19 bits of its register.
-const fn tf32_place(f: Format, r: u64) -> u64 {
+const fn tf32_place(f: FloatFormat, r: u64) -> u64 {
     if tf32(f) { r << 13 } else { r }
 }
 

@@ -14,7 +14,7 @@ use crate::observe::monitor::{ProxyFence, Sync};
 /// `fence` with all its qualifiers; only `fence.proxy.tensormap::generic.acquire` has operands: `[addr], 128`.
 #[inline]
 pub fn fence(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    x.fence();
+    x.loads().fence();
     x.report_sync(Sync::Fence, x.mask)?;
     if let Some(fence) = ProxyFence::of(q) {
         x.report_sync(Sync::ProxyFence(fence), x.mask)?;

@@ -7,13 +7,12 @@ use super::{active, own_shared_object, space};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::machine::Ctx;
-use crate::machine::findings::Undefined;
+use crate::machine::findings::UndefinedAccess;
 use crate::memory::address::{Place, decode_common};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::{Destination, Source};
 use crate::numerics::qual::{Q, q};
-
-type Blocks = Result<Flow, Box<Fault>>;
+use crate::semantics::Blocks;
 
 /// Unpacks a row of shared memory to bytes.
 fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
@@ -172,7 +171,7 @@ fn report(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
                     if parts == 2 { (lane % 4 * 2 + part, lane / 4 * 2) } else { (lane / 4, lane % 4 * 4) };
                 rows[row].wrapping_add(byte as u64)
             });
-            x.report_lanes(space, &of_lane, 4 / parts as u32, false, u32::MAX)
+            x.report().lanes(space, &of_lane, 4 / parts as u32, false, u32::MAX)
         })
     })
 }
@@ -202,7 +201,7 @@ fn follow_undefined(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) 
             let mut origins = matrix_words(q, lane).map(|(row, byte, bytes)| {
                 let addr = addresses.get(8 * result + row)?.wrapping_add(byte);
                 match decode_common(space(q), addr, x.rank()) {
-                    Some(Place::Shared { offset, .. }) => x.undefined_in_shared(addr, offset, bytes),
+                    Some(Place::Shared { offset, .. }) => x.report().undefined_in_shared(addr, offset, bytes),
                     _ => None,
                 }
             });
@@ -213,7 +212,7 @@ fn follow_undefined(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) 
         }
         if let Some(origin) = found {
             let who = x.who(lanes);
-            x.findings.undefined.push(Undefined::Word { result, who, origin });
+            x.findings.undefined.push(UndefinedAccess::Word { result, who, origin });
         }
     }
 }
@@ -235,7 +234,7 @@ fn report_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize, writt
             // what is elsewhere is a fault of its own
             continue;
         }
-        x.report_rows(number, &places[..rows], written).map_err(|kind| x.fault(kind, number * rows as u32))?;
+        x.report().matrix_rows(number, &places[..rows], written).map_err(|kind| x.fault(kind, number * rows as u32))?;
     }
     Ok(())
 }
@@ -265,7 +264,7 @@ fn check_unused(x: &Ctx<'_>, q: Q, addresses: &Lanes, used: usize) -> Result<(),
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
 pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("ldmatrix")? {
+    if let Some(wait) = x.tensor().whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let addresses = &*s[0].lanes();
@@ -311,7 +310,7 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
 /// `stmatrix [p], r`: as [`ldmatrix`], the other way round. A register of `.m16n8.trans` has four elements of 8 bits: two neighbours in
 /// row *l* / 4, and those in row *l* / 4 + 8. The columns of the matrix are the rows in shared memory.
 pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("stmatrix")? {
+    if let Some(wait) = x.tensor().whole_warp("stmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let [address, registers @ ..] = s else { return Ok(Flow::Next) };
@@ -337,7 +336,7 @@ pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_
 
 /// `movmatrix d, a`: the transposed matrix.
 pub fn movmatrix(x: &mut Ctx<'_>, _: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("movmatrix")? {
+    if let Some(wait) = x.tensor().whole_warp("movmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let words = s[0].words();

@@ -38,8 +38,8 @@ pub fn mbarrier_init(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
         let offset = find_own(x, q, s[0][l], l)?;
         let count = s.get(1).map_or(0, |c| c[l]) as u32;
         let rank = x.rank();
-        x.mbarrier_lifetime(rank, offset, true, l as u32)?;
-        x.mbarrier(rank, offset, |_| object::init(layout(q), count).map(|new| (new, ())), l as u32)?;
+        x.sync().mbarrier_lifetime(rank, offset, true, l as u32)?;
+        x.sync().mbarrier(rank, offset, |_| object::init(layout(q), count).map(|new| (new, ())), l as u32)?;
     }
     Ok(())
 }
@@ -49,8 +49,8 @@ pub fn mbarrier_inval(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes])
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let rank = x.rank();
-        x.mbarrier(rank, offset, |word| object::inval(word).map(|new| (new, ())), l as u32)?;
-        x.mbarrier_lifetime(rank, offset, false, l as u32)?;
+        x.sync().mbarrier(rank, offset, |word| object::inval(word).map(|new| (new, ())), l as u32)?;
+        x.sync().mbarrier_lifetime(rank, offset, false, l as u32)?;
     }
     Ok(())
 }
@@ -62,7 +62,7 @@ fn reached(x: &Ctx<'_>, q: Q, s: &[&Lanes], lane: usize) -> Result<Vec<(u32, u32
         return Ok(vec![(rank, offset)]);
     }
     let mask = s.last().map_or(0, |m| m[lane]) as u32;
-    let size = x.cluster_size();
+    let size = x.ids().cluster_size();
     if let Some(rank) = active(mask).map(|r| r as u32).find(|&r| r >= size) {
         return Err(x.fault(FaultKind::NoSuchRank { rank, size }, lane as u32));
     }
@@ -78,7 +78,7 @@ fn tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], expect: bool) -> Done {
                 x.report_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
             }
             x.report_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << l)?;
-            let done = x.update_mbarrier(rank, offset, |word| step(word, bytes), l as u32);
+            let done = x.sync().update_mbarrier(rank, offset, |word| step(word, bytes), l as u32);
             done.map_err(|kind| x.fault(kind, l as u32))?;
         }
     }
@@ -117,7 +117,7 @@ fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bo
                 x.report_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
             }
             x.report_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
-            let arrived = x.update_mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32);
+            let arrived = x.sync().update_mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32);
             let arrived = arrived.map_err(|kind| x.fault(kind, l as u32))?;
             set(d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
         }
@@ -136,7 +136,7 @@ pub(crate) fn arrive_together(
 ) -> Result<bool, Box<Fault>> {
     let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
     let (rank, offset) = find(x, q, addr, first)?;
-    if x.monitor.is_on() && x.mbarrier_state(rank, offset).is_some_and(|s| s.pending < lanes.count_ones()) {
+    if x.monitor.is_on() && x.sync().mbarrier_state(rank, offset).is_some_and(|s| s.pending < lanes.count_ones()) {
         return Ok(false);
     }
     returns_state(x, q, rank, drop, first)?;
@@ -167,7 +167,7 @@ pub(crate) fn arrive_together(
         }
         Ok((word, completed))
     };
-    let done = x.update_mbarrier(rank, offset, all, first as u32);
+    let done = x.sync().update_mbarrier(rank, offset, all, first as u32);
     // several phases may have completed
     if done.map_err(|kind| x.fault(kind, at as u32))? {
         x.notify_waiters();
@@ -220,7 +220,8 @@ pub(crate) fn test_together(x: &mut Ctx<'_>, q: Q, addr: u64, parity: u64) -> Re
     x.report_sync(Sync::Mbarrier { rank, offset, counts: false }, x.mask)?;
     x.report_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
     let look = |word| object::passed(word, parity).map(|passed| (word, passed));
-    let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
+    let done =
+        x.sync().update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
     if done {
         x.report_sync(Sync::MbarrierWait { rank, offset }, x.mask)?;
     }
@@ -265,7 +266,7 @@ fn look(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<(bo
             object::state_parity(phase).map_err(|e| x.fault(e.fault(offset), l as u32))?
         };
         x.report_sync(Sync::MbarrierTest { rank, offset, parity }, 1 << l)?;
-        let done = x.mbarrier(rank, offset, |word| object::passed(word, parity).map(|p| (word, p)), l as u32)?;
+        let done = x.sync().mbarrier(rank, offset, |word| object::passed(word, parity).map(|p| (word, p)), l as u32)?;
         if done {
             complete = true;
             x.report_sync(Sync::MbarrierWait { rank, offset }, 1 << l)?;
@@ -286,7 +287,7 @@ pub fn mbarrier_test_wait(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lan
         None => look(x, q, s, d)?.1.is_empty(),
     };
     if !all {
-        x.yield_now();
+        x.scheduling.yield_now();
     }
     Ok(())
 }
@@ -322,7 +323,7 @@ pub fn mbarrier_check_layout(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut 
     let rank = x.rank();
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
-        let is = x.mbarrier(rank, offset, |w| object::check_layout(w, layout(q)).map(|is| (w, is)), l as u32)?;
+        let is = x.sync().mbarrier(rank, offset, |w| object::check_layout(w, layout(q)).map(|is| (w, is)), l as u32)?;
         set(d, 0, l, is.into());
     }
     Ok(())

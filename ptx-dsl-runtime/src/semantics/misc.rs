@@ -14,7 +14,7 @@ pub use stack::{alloca, stackrestore, stacksave};
 
 /// `nanosleep t`: lets other threads go first; the host has no time.
 pub fn nanosleep(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
-    x.yield_now();
+    x.scheduling.yield_now();
     Ok(Flow::Next)
 }
 
@@ -22,7 +22,7 @@ pub fn nanosleep(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> R
 pub fn setmaxnreg(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     let lane = x.mask.trailing_zeros() as usize % 32;
     let count = s.first().map_or(0, |count| count[lane] as u32);
-    Ok(x.request_registers(Request { inc: q.has(q::inc), count })?.map_or(Flow::Next, Flow::Wait))
+    Ok(x.sync().request_registers(Request { inc: q.has(q::inc), count })?.map_or(Flow::Next, Flow::Wait))
 }
 
 /// `trap`: ends the launch.

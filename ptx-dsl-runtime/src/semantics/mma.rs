@@ -6,8 +6,8 @@ pub(crate) mod form;
 mod quads;
 
 use super::matrix::arithmetic::{Arithmetic, Machine};
-use super::matrix::sparse::{Elements, Metadata};
-use crate::fault::{Fault, FaultKind};
+use super::matrix::sparse::{Metadata, SparseElements};
+use crate::fault::FaultKind;
 use crate::kernel::Flow;
 use crate::machine::Ctx;
 use crate::numerics::accumulation::Numerics;
@@ -15,13 +15,12 @@ use crate::numerics::lanes::{Destination, Source};
 use crate::numerics::matrix::block_scale;
 use crate::numerics::matrix::dot::{self, HIGH, Operands, Scales, Sums, WIDE, canonical};
 use crate::numerics::matrix::format::Format;
-use crate::numerics::matrix::fragment::{self, Rows};
+use crate::numerics::matrix::fragment::{self, FragmentRows};
 use crate::numerics::matrix::model::{self, Model};
 use crate::numerics::matrix::tile::{Tile, every_second_pair};
 use crate::numerics::qual::{Q, q};
+use crate::semantics::Blocks;
 use form::{FactorKind, MmaForm};
-
-type Blocks = Result<Flow, Box<Fault>>;
 
 /// `mma d, a, b, c`, and with block scaling the factors of A, their byte and thread, and those of B.
 pub fn mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
@@ -34,7 +33,7 @@ pub fn mma_sp(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]
 }
 
 fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], sparse: bool) -> Blocks {
-    if let Some(wait) = x.whole_warp(if sparse { "mma.sp" } else { "mma" })? {
+    if let Some(wait) = x.tensor().whole_warp(if sparse { "mma.sp" } else { "mma" })? {
         return Ok(Flow::Wait(wait));
     }
     let form = MmaForm::of(q, sparse);
@@ -77,7 +76,7 @@ pub(super) fn fragments(
             {
                 return Ok(());
             }
-            let product = Product::new(form, q, machine, s)?;
+            let product = MmaProduct::new(form, q, machine, s)?;
             let rows = if product.is_halved() { product.by_halves() } else { product.run() };
             form.cells[0].store(&rows, d);
         }
@@ -107,7 +106,7 @@ fn is_halved(form: &MmaForm, machine: Machine) -> bool {
 }
 
 /// A product of numbers that f32 holds.
-struct Product<'a> {
+struct MmaProduct<'a> {
     form: &'a MmaForm,
     machine: Machine,
     /// Numbers for `.kind::f8f6f4` or block scaling.
@@ -115,13 +114,13 @@ struct Product<'a> {
     saturate: bool,
     a: Tile<HIGH>,
     b: Tile<WIDE>,
-    c: Rows,
+    c: FragmentRows,
     positions: Option<Vec<[u8; HIGH]>>,
-    scales: Option<block_scale::Factors>,
+    scales: Option<block_scale::ScaleFactors>,
 }
 
-impl<'a> Product<'a> {
-    fn new(form: &'a MmaForm, q: Q, machine: Machine, s: Sources<'_>) -> Result<Product<'a>, FaultKind> {
+impl<'a> MmaProduct<'a> {
+    fn new(form: &'a MmaForm, q: Q, machine: Machine, s: Sources<'_>) -> Result<MmaProduct<'a>, FaultKind> {
         let stored = form.stored_k();
         let (mut positions, mut rest) = (None, s.rest);
         if let ([register, selector, more @ ..], true) = (rest, form.sparse) {
@@ -131,7 +130,7 @@ impl<'a> Product<'a> {
                 ordered: q.has(q::ordered_metadata),
                 section: "9.7.14.6.1",
             };
-            let elements = Elements::of(form.formats[0], form.packed);
+            let elements = SparseElements::of(form.formats[0], form.packed);
             positions = Some(metadata.positions(elements, form.is_wide(), stored)?);
             rest = more;
         }
@@ -142,7 +141,7 @@ impl<'a> Product<'a> {
             a.measure(model::least_exponent(form.formats[0]));
             b.measure(model::least_exponent(form.formats[1]));
         }
-        Ok(Product {
+        Ok(MmaProduct {
             form,
             machine,
             new_kind: q.has(q::kind_f8f6f4) || form.scale.is_some(),
@@ -151,11 +150,11 @@ impl<'a> Product<'a> {
             b,
             c: form.cells[1].load(s.c),
             positions,
-            scales: form.scale.map(|scale| block_scale::Factors::of_registers(scale, rest)),
+            scales: form.scale.map(|scale| block_scale::ScaleFactors::of_registers(scale, rest)),
         })
     }
 
-    fn run(&self) -> Rows {
+    fn run(&self) -> FragmentRows {
         let form = self.form;
         let to = Arithmetic::to(form.cells);
         let arithmetic = match &self.scales {
@@ -183,7 +182,7 @@ impl<'a> Product<'a> {
 
     /// Computes the product as ptxas emulates it: widens both halves of each register to f16, multiplies twice, and adds C at the
     /// end.
-    fn by_halves(&self) -> Rows {
+    fn by_halves(&self) -> FragmentRows {
         let form = self.form;
         let model = Model::mma(self.machine.target, Format::F16, Arithmetic::to(form.cells));
         let mut sums = [Sums::default(); 4];

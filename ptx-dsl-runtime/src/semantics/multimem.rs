@@ -102,7 +102,7 @@ pub fn multimem_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -
             new
         };
         for addr in replicas(x, s[0][l], l)? {
-            x.update(AddrSpace::Global, addr, bytes * n as u32, bytes, l as u32, reduced)?;
+            x.stores().update(AddrSpace::Global, addr, bytes * n as u32, bytes, l as u32, reduced)?;
         }
     }
     Ok(())

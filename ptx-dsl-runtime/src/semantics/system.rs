@@ -9,7 +9,7 @@ use crate::machine::Ctx;
 use crate::memory::address::{self, AddrSpace, Place, decode};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::Q;
-use printf::{Argument, MOST, Piece, WIDEST};
+use printf::{Argument, FormatPiece, MOST, WIDEST};
 
 /// A string that ends with a zero, or after `most` bytes. More than [`MOST`] bytes are a fault.
 fn text(x: &mut Ctx<'_>, at: u64, most: usize, lane: usize) -> Result<Vec<u8>, Box<Fault>> {
@@ -40,11 +40,11 @@ fn too_long(x: &Ctx<'_>, what: &str, most: usize, lane: usize) -> Box<Fault> {
 struct Arguments {
     at: u64,
     /// The variable that has the arguments, if a monitor checks accesses outside of it.
-    buffer: Option<Buffer>,
+    buffer: Option<FormatBuffer>,
 }
 
 /// The variable whose address `vprintf` gets.
-struct Buffer {
+struct FormatBuffer {
     name: String,
     /// The generic address of the variable.
     begin: u64,
@@ -62,7 +62,7 @@ struct Conversion<'f> {
 impl Arguments {
     /// The arguments from an address on.
     fn new(x: &Ctx<'_>, at: u64) -> Self {
-        let buffer = if x.monitor.is_on() { Buffer::around(x, at) } else { None };
+        let buffer = if x.monitor.is_on() { FormatBuffer::around(x, at) } else { None };
         Arguments { at, buffer }
     }
 
@@ -83,9 +83,9 @@ impl Arguments {
     }
 }
 
-impl Buffer {
+impl FormatBuffer {
     /// The variable in which the byte at a generic address is.
-    fn around(x: &Ctx<'_>, at: u64) -> Option<Buffer> {
+    fn around(x: &Ctx<'_>, at: u64) -> Option<FormatBuffer> {
         const MODULE: usize = address::MODULE as usize;
         let (window, offset) = match decode(AddrSpace::Generic, at, x.rank())? {
             Place::Local { offset } => (address::LOCAL as u8, offset),
@@ -94,7 +94,7 @@ impl Buffer {
         };
         let variable = x.geometry.variables().in_window(window, offset)?;
         let begin = at.wrapping_sub(offset - variable.from);
-        Some(Buffer { name: variable.name.clone(), begin, len: variable.to - variable.from })
+        Some(FormatBuffer { name: variable.name.clone(), begin, len: variable.to - variable.from })
     }
 
     /// Are all bytes of an argument inside?
@@ -104,7 +104,7 @@ impl Buffer {
 
     #[cold]
     fn too_small(&self, at: u64, bytes: u32, &Conversion { text, number }: &Conversion<'_>) -> FaultKind {
-        let Buffer { name, begin, len } = self;
+        let FormatBuffer { name, begin, len } = self;
         let (text, offset) = (String::from_utf8_lossy(text), at.wrapping_sub(*begin));
         let what = format!(
             "`{text}`, conversion {number} of the format, reads {bytes} bytes at byte {offset} of `{name}`, an argument buffer of {len} bytes"
@@ -131,11 +131,11 @@ fn print(x: &mut Ctx<'_>, format: u64, mut arguments: Arguments, lane: usize) ->
     let (mut out, mut count, mut number) = (Vec::new(), 0, 0);
     for piece in printf::pieces(&format) {
         let (mut spec, conversion) = match piece {
-            Piece::Text(text) => {
+            FormatPiece::Text(text) => {
                 out.extend_from_slice(text);
                 continue;
             }
-            Piece::Conversion { spec, text } => {
+            FormatPiece::Conversion { spec, text } => {
                 number += 1;
                 (spec, Conversion { text, number })
             }
@@ -191,7 +191,7 @@ pub fn malloc(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done
     for l in active(x.mask) {
         let block = x.geometry.heap.as_ref().and_then(|heap| heap.allocate(size[l]));
         if let Some(address) = block {
-            x.report_heap(address, size[l], true);
+            x.report().heap(address, size[l], true);
         }
         set(d, 0, l, block.unwrap_or(0));
     }
@@ -210,7 +210,7 @@ pub fn free(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
                 FaultKind::undefined(what, "", "pass what `malloc` or `new` has returned, once, in the same launch");
             return Err(x.fault(kind, l as u32));
         };
-        x.report_heap(address, bytes, false);
+        x.report().heap(address, bytes, false);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ mod operands;
 mod rows;
 pub(crate) mod swizzle;
 
-use job::{Load, Store};
+use job::{Load, TensorStore};
 pub use map::{tensormap_cp_fenceproxy, tensormap_replace};
 use operands::{CopyForm, overridden, tensor_box, transfer, undefined};
 
@@ -69,7 +69,7 @@ fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
         let signalled = if q.has(q::cta_group_2) { rank & !1 | at.rank & 1 } else { rank };
         let bytes = job.0.transferred() as u32;
         let signal = Signal::Mbarrier { at: SharedPlace { rank: signalled, ..at }, bytes };
-        x.start_copy(l as u32, Box::new(job), signal)?;
+        x.async_unit().start_copy(l as u32, Box::new(job), signal)?;
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ fn store(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
     let of = tensor_box(x, q, map, &numbers(coordinates, l), true, l)?;
     let from = shared(x, rest[0][l], 0, BOX_ALIGN, l, "the source of the copy")?;
     let transfer = transfer(x, (of, map_at), from, rest[0][l], l)?;
-    x.start_copy(l as u32, Box::new(Store { transfer, reduction }), Signal::BulkGroup)
+    x.async_unit().start_copy(l as u32, Box::new(TensorStore { transfer, reduction }), Signal::BulkGroup)
 }
 
 /// The reduction of an instruction on elements of a tensor.

@@ -50,7 +50,7 @@ macro_rules! probe {
             type Warp = Regs;
             fn step($x: &mut Ctx<'_>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
-                    $x.turn(pc)?;
+                    $x.budget().turn(pc)?;
                     let n = ws.len();
                     pc = match pc {
                         0 => {
@@ -95,7 +95,7 @@ macro_rules! probe {
 }
 
 fn results(x: &mut Ctx<'_>, Regs(r): &Regs) -> Done {
-    let ([base, ..], [n, ..], [cta, ..]) = (x.read(AddrSpace::ParamEntry, 0, 8, 0)?, x.ntid(), x.ctaid());
+    let ([base, ..], [n, ..], [cta, ..]) = (x.read(AddrSpace::ParamEntry, 0, 8, 0)?, x.ids().ntid(), x.ids().ctaid());
     for l in active(x.mask) {
         let at = base + 16 * u64::from(cta * n + x.warp * 32 + l as u32);
         x.write(AddrSpace::Global, at, 16, [r[0][l], r[1][l], 0, 0], l as u32)?;
@@ -329,7 +329,7 @@ probe!(
             x.mask = all;
             r[3][0] = 1;
             bar::barrier_cluster_arrive(x, Q::new(&[], &[]), &[], &mut [])?;
-            x.cluster_wait()?
+            x.sync().cluster_wait()?
         } else {
             if f == Flow::Next {
                 let mut done = [0; 32];

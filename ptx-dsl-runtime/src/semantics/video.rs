@@ -154,7 +154,7 @@ pub fn vmad<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
 }
 
 /// Half-words or bytes of registers in parallel.
-struct Lanes {
+struct VideoLanes {
     bits: u32,
     count: usize,
     a: u64,
@@ -163,11 +163,11 @@ struct Lanes {
     modifiers: Modifiers,
 }
 
-impl Lanes {
-    fn new<const N: usize>(s: [u64; N], bits: u32) -> Lanes {
+impl VideoLanes {
+    fn new<const N: usize>(s: [u64; N], bits: u32) -> VideoLanes {
         let at = |i: usize| s.get(i).copied().unwrap_or(0) & 0xffff_ffff;
         let modifiers = Modifiers::from_number(s.get(3).copied().unwrap_or(0));
-        Lanes { bits, count: (32 / bits) as usize, a: at(0), b: at(1), c: at(2), modifiers }
+        VideoLanes { bits, count: (32 / bits) as usize, a: at(0), b: at(1), c: at(2), modifiers }
     }
 
     /// The number in lane `i` of a source: one of the lanes of `a`, after which those of `b` are.
@@ -204,13 +204,13 @@ impl Lanes {
 /// `vadd2` and so on.
 fn lanes<const N: usize>(q: Q, s: [u64; N], bits: u32, f: impl Fn(i64, i64) -> i64) -> [u64; 1] {
     let [dtype, atype, btype, ..] = q.ty;
-    Lanes::new(s, bits).run(q, (dtype, atype, btype), f)
+    VideoLanes::new(s, bits).run(q, (dtype, atype, btype), f)
 }
 
 /// `vset2`, `vset4`.
 fn lanes_compared<const N: usize>(q: Q, s: [u64; N], bits: u32) -> [u64; 1] {
     let [atype, btype, ..] = q.ty;
-    Lanes::new(s, bits).run(q, (Ty::U32, atype, btype), |a, b| compare(q, a, b))
+    VideoLanes::new(s, bits).run(q, (Ty::U32, atype, btype), |a, b| compare(q, a, b))
 }
 
 /// The average, halves rounded away from zero.

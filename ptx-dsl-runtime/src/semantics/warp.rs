@@ -11,8 +11,7 @@ use crate::machine::Ctx;
 use crate::machine::ctx::meetings::Meets;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, Ty, q};
-
-type Blocks = Result<Flow, Box<Fault>>;
+use crate::semantics::Blocks;
 
 /// The active lanes grouped by membermask: (membermask, lanes). A lane must be in its own mask.
 pub(super) fn groups(x: &Ctx<'_>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
@@ -40,7 +39,7 @@ fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
 }
 
 /// Lanes that execute an instruction together.
-struct Group {
+struct MaskedGroup {
     /// The lanes that take part.
     lanes: u32,
     /// The lanes of the group that are here, and get results.
@@ -54,16 +53,16 @@ fn together(
     (opcode, q): (&str, Q),
     s: &[&Lanes],
     members: usize,
-    mut f: impl FnMut(&Ctx<'_>, &Group, &[&Lanes]) -> Done,
+    mut f: impl FnMut(&Ctx<'_>, &MaskedGroup, &[&Lanes]) -> Done,
 ) -> Blocks {
     let Some(members) = s.get(members) else { return Ok(Flow::Next) };
     let groups = groups(x, members, opcode)?;
     if let [(named, lanes)] = groups[..] {
-        match x.meet(named, (opcode, q), s) {
-            Meets::Here => f(x, &Group { lanes, here: lanes }, s)?,
+        match x.sync().meet(named, (opcode, q), s) {
+            Meets::Here => f(x, &MaskedGroup { lanes, here: lanes }, s)?,
             Meets::Elsewhere(all, operands) => {
                 let s: Vec<&Lanes> = operands.iter().take(s.len()).collect();
-                f(x, &Group { lanes: all, here: lanes }, &s)?;
+                f(x, &MaskedGroup { lanes: all, here: lanes }, &s)?;
             }
             Meets::Waits(wait) => return Ok(Flow::Wait(wait)),
             Meets::Never { lane, other, mask } => {
@@ -79,18 +78,18 @@ fn together(
     let live = x.live_mask();
     if groups.iter().any(|&(named, lanes)| live & named & !lanes != 0) {
         // a lane that names others is no member of theirs: it waits until they name the same
-        let apart = |&(named, lanes): &(u32, u32)| (lanes, x.wait_for_members((named, lanes), (opcode, q), s));
+        let apart = |&(named, lanes): &(u32, u32)| (lanes, x.sync().wait_for_members((named, lanes), (opcode, q), s));
         let waiting = groups.iter().map(apart).collect();
         for &(named, lanes) in &groups {
             if let Some(other) = active(named & x.mask & !lanes).next() {
-                x.names_others(lanes, (other as u32, members[other] as u32));
+                x.sync().names_others(lanes, (other as u32, members[other] as u32));
             }
         }
-        return Ok(Flow::Apart(waiting));
+        return Ok(Flow::WaitInGroups(waiting));
     }
-    x.forget_operands();
+    x.sync().forget_operands();
     for (_, lanes) in groups {
-        f(x, &Group { lanes, here: lanes }, s)?;
+        f(x, &MaskedGroup { lanes, here: lanes }, s)?;
     }
     Ok(Flow::Next)
 }
@@ -144,7 +143,7 @@ pub fn vote(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks
 
 /// The function by which `shfl` finds its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ShuffleMode {
     Up,
     Down,
     Bfly,
@@ -152,35 +151,35 @@ pub(crate) enum Mode {
 }
 
 #[inline(always)]
-pub(crate) const fn mode(q: Q) -> Mode {
+pub(crate) const fn mode(q: Q) -> ShuffleMode {
     if q.has(q::up) {
-        Mode::Up
+        ShuffleMode::Up
     } else if q.has(q::down) {
-        Mode::Down
+        ShuffleMode::Down
     } else if q.has(q::bfly) {
-        Mode::Bfly
+        ShuffleMode::Bfly
     } else {
-        Mode::Idx
+        ShuffleMode::Idx
     }
 }
 
 /// The source lane and whether it is in range; `c` holds the clamp value in bits 0 to 4, the segment mask in 8 to 12.
 #[inline(always)]
-pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+pub(crate) fn source(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let (b, clamp, segment) = (b & 31, c & 31, c >> 8 & 31);
     let min = lane & segment;
     let max = min | clamp & !segment;
     let (from, ok) = match mode {
-        Mode::Up => (lane as i32 - b as i32, lane as i32 - b as i32 >= max as i32),
-        Mode::Down => ((lane + b) as i32, lane + b <= max),
-        Mode::Bfly => ((lane ^ b) as i32, lane ^ b <= max),
-        Mode::Idx => ((min | b & !segment) as i32, min | b & !segment <= max),
+        ShuffleMode::Up => (lane as i32 - b as i32, lane as i32 - b as i32 >= max as i32),
+        ShuffleMode::Down => ((lane + b) as i32, lane + b <= max),
+        ShuffleMode::Bfly => ((lane ^ b) as i32, lane ^ b <= max),
+        ShuffleMode::Idx => ((min | b & !segment) as i32, min | b & !segment <= max),
     };
     if ok { (from as u32 & 31, true) } else { (lane, false) }
 }
 
 /// The lane from which a lane reads, if the member mask does not name it: the value is undefined.
-pub(crate) fn stray(mode: Mode, lane: u32, b: u32, c: u32, mask: u32) -> Option<u32> {
+pub(crate) fn stray(mode: ShuffleMode, lane: u32, b: u32, c: u32, mask: u32) -> Option<u32> {
     let (from, _) = source(mode, lane, b, c);
     (mask >> from & 1 == 0).then_some(from)
 }
@@ -199,7 +198,7 @@ fn exchange(q: Q, (lanes, here): (u32, u32), s: &[&Lanes], d: &mut [&mut Lanes])
 
 /// `shfl.sync d|p, a, b, c, membermask`: a value from a lane outside of the mask is undefined, and 0 here.
 pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    together(x, ("shfl.sync", q), s, 3, |_, &Group { lanes, here, .. }, s| {
+    together(x, ("shfl.sync", q), s, 3, |_, &MaskedGroup { lanes, here, .. }, s| {
         exchange(q, (lanes, here), s, d);
         Ok(())
     })
@@ -214,7 +213,7 @@ pub fn shfl(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks
 /// `match.any.sync` and `match.all.sync d|p, a, membermask`
 pub fn match_(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     let unused = if matches!(q.ty[0], Ty::B64) { 0 } else { 32 };
-    together(x, ("match.sync", q), s, 1, |_, &Group { lanes, here, .. }, s| {
+    together(x, ("match.sync", q), s, 1, |_, &MaskedGroup { lanes, here, .. }, s| {
         let a = |l: usize| s.first().map_or(0, |a| a[l] << unused);
         for l in active(here) {
             let same = active(lanes).filter(|&o| a(o) == a(l)).fold(0u32, |m, o| m | 1 << o);
@@ -275,7 +274,7 @@ fn reduce_f32(q: Q, values: impl Iterator<Item = u32>) -> u32 {
 
 /// `redux.sync d, a, membermask`
 pub fn redux_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    together(x, ("redux.sync", q), s, 1, |_, &Group { lanes, here, .. }, s| {
+    together(x, ("redux.sync", q), s, 1, |_, &MaskedGroup { lanes, here, .. }, s| {
         let result = reduce(q, active(lanes).map(|l| s.first().map_or(0, |a| a[l]) as u32));
         for l in active(here) {
             set(d, 0, l, result.into());
@@ -322,22 +321,22 @@ mod tests {
         let whole = |up: bool| if up { 0 } else { 0x1f };
         let eight = |up: bool| 24 << 8 | whole(up);
         let table = [
-            (Mode::Up, 5, 1, whole(true), (4, true)),
-            (Mode::Up, 0, 1, whole(true), (0, false)),
-            (Mode::Up, 9, 2, eight(true), (9, false)),
-            (Mode::Up, 10, 2, eight(true), (8, true)),
-            (Mode::Down, 30, 1, whole(false), (31, true)),
-            (Mode::Down, 31, 1, whole(false), (31, false)),
-            (Mode::Down, 6, 2, eight(false), (6, false)),
-            (Mode::Down, 13, 2, eight(false), (15, true)),
-            (Mode::Bfly, 5, 1, whole(false), (4, true)),
-            (Mode::Bfly, 5, 16, whole(false), (21, true)),
-            (Mode::Bfly, 5, 8, eight(false), (5, false)),
-            (Mode::Idx, 9, 3, whole(false), (3, true)),
-            (Mode::Idx, 9, 35, whole(false), (3, true)),
-            (Mode::Idx, 9, 3, eight(false), (11, true)),
-            (Mode::Idx, 9, 11, eight(false), (11, true)),
-            (Mode::Idx, 9, 7, 3, (9, false)),
+            (ShuffleMode::Up, 5, 1, whole(true), (4, true)),
+            (ShuffleMode::Up, 0, 1, whole(true), (0, false)),
+            (ShuffleMode::Up, 9, 2, eight(true), (9, false)),
+            (ShuffleMode::Up, 10, 2, eight(true), (8, true)),
+            (ShuffleMode::Down, 30, 1, whole(false), (31, true)),
+            (ShuffleMode::Down, 31, 1, whole(false), (31, false)),
+            (ShuffleMode::Down, 6, 2, eight(false), (6, false)),
+            (ShuffleMode::Down, 13, 2, eight(false), (15, true)),
+            (ShuffleMode::Bfly, 5, 1, whole(false), (4, true)),
+            (ShuffleMode::Bfly, 5, 16, whole(false), (21, true)),
+            (ShuffleMode::Bfly, 5, 8, eight(false), (5, false)),
+            (ShuffleMode::Idx, 9, 3, whole(false), (3, true)),
+            (ShuffleMode::Idx, 9, 35, whole(false), (3, true)),
+            (ShuffleMode::Idx, 9, 3, eight(false), (11, true)),
+            (ShuffleMode::Idx, 9, 11, eight(false), (11, true)),
+            (ShuffleMode::Idx, 9, 7, 3, (9, false)),
         ];
         for (i, (mode, lane, b, c, want)) in table.into_iter().enumerate() {
             assert_eq!(source(mode, lane, b, c), want, "row {i}");

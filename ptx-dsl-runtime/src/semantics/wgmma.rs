@@ -20,13 +20,12 @@ use crate::numerics::lanes::{Destination, Source};
 use crate::numerics::qual::Q;
 use crate::observe::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::observe::probe::layout::name_matrix;
+use crate::semantics::Blocks;
 use crate::sync::wgmma::{Descriptors, Groups, Pending};
-use operands::Operands;
+use operands::WgmmaOperands;
 #[cfg(test)]
 pub(crate) use operands::descriptor;
-use product::Product;
-
-type Blocks = Result<Flow, Box<Fault>>;
+use product::WgmmaProduct;
 
 /// `wgmma.mma_async d, a, b-desc, scale-d, ...`, and from code generation the old `d` and the sets of registers that it holds.
 pub fn wgmma_mma_async(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
@@ -39,11 +38,11 @@ pub fn wgmma_mma_async_sp(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Dest
 }
 
 fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], sparse: bool) -> Blocks {
-    if let Some(wait) = x.whole_warp("wgmma.mma_async")? {
+    if let Some(wait) = x.tensor().whole_warp("wgmma.mma_async")? {
         return Ok(Flow::Wait(wait));
     }
     warpgroup(x)?;
-    let operands = Operands::new(q, sparse, s, d.len()).map_err(|kind| x.fault(kind, 0))?;
+    let operands = WgmmaOperands::new(q, sparse, s, d.len()).map_err(|kind| x.fault(kind, 0))?;
     if !groups(x).fenced {
         return Err(x.fault(
             FaultKind::undefined(
@@ -55,7 +54,7 @@ fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], 
         ));
     }
     same_descriptors(x, &operands)?;
-    let product = Product::new(q, sparse, d.len());
+    let product = WgmmaProduct::new(q, sparse, d.len());
     x.scheduling.works(product.work());
     if x.monitor.is_on() {
         report(x, &product, &operands, d.len())?;
@@ -92,7 +91,7 @@ fn warpgroup(x: &Ctx<'_>) -> Result<(), Box<Fault>> {
 }
 
 /// The other warps of the group must have given the same operation the same descriptors.
-fn same_descriptors(x: &mut Ctx<'_>, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
+fn same_descriptors(x: &mut Ctx<'_>, operands: &WgmmaOperands<'_>) -> Result<(), Box<Fault>> {
     let operation = groups(x).issued();
     let first = x.warp as usize & !3;
     let all = &x.cta().wgmma;
@@ -118,15 +117,18 @@ fn groups<'x>(x: &'x mut Ctx<'_>) -> &'x mut Groups {
     &mut all[warp]
 }
 
-impl Ctx<'_> {
-    /// The warps of the current warpgroup that live and have committed fewer groups.
-    fn warpgroup_missing(&self, groups: u64) -> impl Iterator<Item = u32> + '_ {
-        self.cta().warpgroup_missing(self.warp, self.warp + 1, groups)
-    }
+/// Whether a warp of the current warpgroup lives and has committed fewer groups.
+fn lacks_groups(x: &Ctx<'_>, groups: u64) -> bool {
+    x.cta().warpgroup_missing(x.warp, x.warp + 1, groups).next().is_some()
 }
 
 /// Tells the monitor what the operation reads of shared memory.
-fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>, registers: usize) -> Result<(), Box<Fault>> {
+fn report(
+    x: &mut Ctx<'_>,
+    product: &WgmmaProduct,
+    operands: &WgmmaOperands<'_>,
+    registers: usize,
+) -> Result<(), Box<Fault>> {
     let (rank, size) = (x.rank(), x.cta().shared.len().max(x.memory.shared.len()));
     let by = By::Agent(Agent::Warpgroup(groups(x).committed()));
     let matrices: Vec<_> = product.matrices(operands, x.warp as usize % 4).collect();
@@ -140,12 +142,12 @@ fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>, registers
             continue;
         }
         let read = JobAccess::of_copy(Place::Shared { rank, offset: *first }, end as u32 - first, false);
-        x.report_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
+        x.async_unit().report_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
     }
     if std::mem::take(&mut x.findings.in_operand) {
         undefined::follow(x, product, operands, registers);
     }
-    let told = matrices.iter().try_for_each(|matrix| x.report_matrix(matrix, rank, 0));
+    let told = matrices.iter().try_for_each(|matrix| x.report().matrix(matrix, rank, 0));
     told.map_err(|kind| x.fault(kind, 0))
 }
 
@@ -180,7 +182,7 @@ pub fn wgmma_fence(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) ->
 
 /// `wgmma.commit_group`: the operations since the last one are a group.
 pub fn wgmma_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if let Some(wait) = x.whole_warp("wgmma.commit_group")? {
+    if let Some(wait) = x.tensor().whole_warp("wgmma.commit_group")? {
         return Ok(Flow::Wait(wait));
     }
     groups(x).commit();
@@ -191,12 +193,12 @@ pub fn wgmma_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lan
 /// `wgmma.wait_group N`: all groups but the newest N are complete. An operation belongs to the warpgroup, so all its warps must have issued
 /// them.
 pub fn wgmma_wait_group(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if let Some(wait) = x.whole_warp("wgmma.wait_group")? {
+    if let Some(wait) = x.tensor().whole_warp("wgmma.wait_group")? {
         return Ok(Flow::Wait(wait));
     }
     let newest = s.first().map_or(0, |n| n[0]);
     let wanted = groups(x).committed().saturating_sub(newest);
-    if x.warpgroup_missing(wanted).next().is_some() {
+    if lacks_groups(x, wanted) {
         return Ok(Flow::Wait(Wait::Warpgroup { groups: wanted }));
     }
     groups(x).wait(newest);

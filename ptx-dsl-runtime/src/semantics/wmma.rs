@@ -17,8 +17,7 @@ use crate::numerics::lanes::{Destination, Source};
 use crate::numerics::matrix::format::Format;
 use crate::numerics::matrix::fragment::{Cells, of_a, of_b, of_c};
 use crate::numerics::qual::{Q, Qualifier, q};
-
-type Blocks = Result<Flow, Box<Fault>>;
+use crate::semantics::Blocks;
 
 /// Rows, columns, depth.
 const SHAPES: &[(Qualifier, [usize; 3])] = &[
@@ -37,7 +36,7 @@ fn shape(q: Q) -> [usize; 3] {
 
 /// The operand that a matrix is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Matrix {
+enum WmmaMatrix {
     A,
     B,
     /// C or D.
@@ -47,7 +46,7 @@ enum Matrix {
 /// The layout of a matrix in registers and in memory.
 #[derive(Debug, Clone, Copy)]
 struct Fragment {
-    matrix: Matrix,
+    matrix: WmmaMatrix,
     rows: usize,
     columns: usize,
     /// Bits of an element.
@@ -60,7 +59,7 @@ struct Fragment {
 }
 
 impl Fragment {
-    fn new(matrix: Matrix, q: Q) -> Fragment {
+    fn new(matrix: WmmaMatrix, q: Q) -> Fragment {
         let [m, n, k] = shape(q);
         let tile = m.min(16);
         let bits = if q.has(q::b1) {
@@ -72,11 +71,11 @@ impl Fragment {
             q.ty[0].bits().next_power_of_two() as usize
         };
         let (rows, columns, tiles, lines) = match matrix {
-            Matrix::A => (m, k, m / tile, tile),
-            Matrix::B => (k, n, n / 8, 8),
-            Matrix::C => (m, n, m / tile * (n / 8), tile),
+            WmmaMatrix::A => (m, k, m / tile, tile),
+            WmmaMatrix::B => (k, n, n / 8, 8),
+            WmmaMatrix::C => (m, n, m / tile * (n / 8), tile),
         };
-        let depth = if matrix == Matrix::C { 8 } else { k };
+        let depth = if matrix == WmmaMatrix::C { 8 } else { k };
         let per = (32 / bits).max(1);
         Fragment { matrix, rows, columns, bits, per, each: (lines * depth / 32 / per).max(1), tiles }
     }
@@ -85,16 +84,16 @@ impl Fragment {
     fn element(&self, r: usize, lane: usize, i: usize) -> (usize, usize) {
         let (tile, r) = (r / self.each % self.tiles, r % self.each);
         match self.matrix {
-            Matrix::A => {
+            WmmaMatrix::A => {
                 let (row, k) = of_a(self.rows.min(16), r, lane, self.per);
                 (tile * 16 + row, k + i)
             }
-            Matrix::B => {
+            WmmaMatrix::B => {
                 let (column, k) = of_b(r, lane, self.per);
                 (k + i, tile * 8 + column)
             }
             // of several tiles one is beside or below the other
-            Matrix::C => {
+            WmmaMatrix::C => {
                 let (row, column) = of_c(r * self.per + i, lane);
                 if self.columns > 8 { (row, tile * 8 + column) } else { (tile * 16 + row, column) }
             }
@@ -103,7 +102,7 @@ impl Fragment {
 }
 
 /// A matrix in memory, from the operands: row by row (or column by column), with this many elements from one to the next.
-struct Place {
+struct MatrixPlace {
     space: AddrSpace,
     base: u64,
     /// Bits from a line to the next.
@@ -114,8 +113,8 @@ struct Place {
     by_column: bool,
 }
 
-impl Place {
-    fn of(x: &Ctx<'_>, q: Q, f: &Fragment, addr: &Lanes, stride: Option<&&Lanes>) -> Result<Place, Box<Fault>> {
+impl MatrixPlace {
+    fn of(x: &Ctx<'_>, q: Q, f: &Fragment, addr: &Lanes, stride: Option<&&Lanes>) -> Result<MatrixPlace, Box<Fault>> {
         let by_column = q.has(q::col);
         let (lines, along) = if by_column { (f.columns, f.rows) } else { (f.rows, f.columns) };
         let stride = match stride {
@@ -123,7 +122,14 @@ impl Place {
             None => along as u64,
         };
         let base = same(x, addr, 64, "the address")?;
-        Ok(Place { space: space(q), base, pitch: stride * f.bits as u64, lines, length: along * f.bits, by_column })
+        Ok(MatrixPlace {
+            space: space(q),
+            base,
+            pitch: stride * f.bits as u64,
+            lines,
+            length: along * f.bits,
+            by_column,
+        })
     }
 
     /// Addresses of the pieces of a line, and their size: 4 bytes if the line is aligned to that.
@@ -144,12 +150,12 @@ impl Place {
 }
 
 /// `wmma.load r, [p], stride`.
-fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], matrix: Matrix) -> Blocks {
-    if let Some(wait) = x.whole_warp("wmma.load")? {
+fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], matrix: WmmaMatrix) -> Blocks {
+    if let Some(wait) = x.tensor().whole_warp("wmma.load")? {
         return Ok(Flow::Wait(wait));
     }
     let f = Fragment::new(matrix, q);
-    let place = Place::of(x, q, &f, s[0], s.get(1))?;
+    let place = MatrixPlace::of(x, q, &f, s[0], s.get(1))?;
     let mut lines = vec![0u8; place.lines * place.length / 8];
     for (number, line) in lines.chunks_mut(place.length / 8).enumerate() {
         let (start, bytes) = place.pieces(number);
@@ -176,28 +182,28 @@ fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], matrix: Matri
 
 /// `wmma.load.a r, [p], stride`: all threads give one address and one stride, in elements.
 pub fn wmma_load_a(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    load(x, q, s, d, Matrix::A)
+    load(x, q, s, d, WmmaMatrix::A)
 }
 
 /// `wmma.load.b`: see [`wmma_load_a`].
 pub fn wmma_load_b(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    load(x, q, s, d, Matrix::B)
+    load(x, q, s, d, WmmaMatrix::B)
 }
 
 /// `wmma.load.c`: see [`wmma_load_a`].
 pub fn wmma_load_c(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    load(x, q, s, d, Matrix::C)
+    load(x, q, s, d, WmmaMatrix::C)
 }
 
 /// `wmma.store.d [p], r, stride`.
 pub fn wmma_store_d(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if let Some(wait) = x.whole_warp("wmma.store")? {
+    if let Some(wait) = x.tensor().whole_warp("wmma.store")? {
         return Ok(Flow::Wait(wait));
     }
-    let f = Fragment::new(Matrix::C, q);
+    let f = Fragment::new(WmmaMatrix::C, q);
     let Some((addr, rest)) = s.split_first() else { return Ok(Flow::Next) };
     let (registers, stride) = rest.split_at((f.each * f.tiles).min(rest.len()));
-    let place = Place::of(x, q, &f, addr, stride.first())?;
+    let place = MatrixPlace::of(x, q, &f, addr, stride.first())?;
     let mut lines = vec![0u8; place.lines * place.length / 8];
     for (r, register) in registers.iter().enumerate() {
         for (lane, word) in register.iter().enumerate() {
@@ -222,7 +228,7 @@ pub fn wmma_store_d(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -
 
 /// `wmma.mma d, a, b, c`: the tiles of D one after the other, each as an `mma`.
 pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("wmma.mma")? {
+    if let Some(wait) = x.tensor().whole_warp("wmma.mma")? {
         return Ok(Flow::Wait(wait));
     }
     if d.is_empty() {

@@ -6,7 +6,7 @@ use crate::numerics::matrix::format::Format;
 
 /// A buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Buffer {
+pub(crate) enum CollectorBuffer {
     A,
     B,
     /// A buffer of `.ws`, by number.
@@ -50,11 +50,11 @@ pub(crate) enum Missing {
 
 impl Collectors {
     /// An operation on `matrix`. The buffer keeps its matrix until another fills it, or it is discarded.
-    pub fn operate(&mut self, buffer: Buffer, usage: Usage, matrix: Matrix) -> Result<(), Missing> {
+    pub fn operate(&mut self, buffer: CollectorBuffer, usage: Usage, matrix: Matrix) -> Result<(), Missing> {
         let index = match buffer {
-            Buffer::A => 0,
-            Buffer::B => 1,
-            Buffer::Stationary(i) => 2 + i % 4,
+            CollectorBuffer::A => 0,
+            CollectorBuffer::B => 1,
+            CollectorBuffer::Stationary(i) => 2 + i % 4,
         };
         let held = &mut self.0[index];
         if matches!(usage, Usage::Use | Usage::LastUse) {
@@ -91,7 +91,9 @@ mod tests {
     fn a_matrix_stays_until_its_last_use() {
         let mut c = Collectors::default();
         let other = Matrix { at: 80, ..MATRIX };
-        for buffer in [Buffer::A, Buffer::B, Buffer::Stationary(0), Buffer::Stationary(3)] {
+        for buffer in
+            [CollectorBuffer::A, CollectorBuffer::B, CollectorBuffer::Stationary(0), CollectorBuffer::Stationary(3)]
+        {
             assert_eq!(c.operate(buffer, Usage::Use, MATRIX), Err(Missing::Empty));
             for usage in [Usage::Fill, Usage::Use, Usage::Use] {
                 c.operate(buffer, usage, MATRIX).unwrap();
@@ -110,10 +112,10 @@ mod tests {
     #[test]
     fn buffers_are_apart() {
         let mut c = Collectors::default();
-        c.operate(Buffer::Stationary(1), Usage::Fill, MATRIX).unwrap();
-        c.operate(Buffer::Stationary(0), Usage::Discard, MATRIX).unwrap();
-        c.operate(Buffer::A, Usage::Discard, MATRIX).unwrap();
-        c.operate(Buffer::Stationary(1), Usage::Use, MATRIX).unwrap();
-        assert_eq!(c.operate(Buffer::Stationary(2), Usage::Use, MATRIX), Err(Missing::Empty));
+        c.operate(CollectorBuffer::Stationary(1), Usage::Fill, MATRIX).unwrap();
+        c.operate(CollectorBuffer::Stationary(0), Usage::Discard, MATRIX).unwrap();
+        c.operate(CollectorBuffer::A, Usage::Discard, MATRIX).unwrap();
+        c.operate(CollectorBuffer::Stationary(1), Usage::Use, MATRIX).unwrap();
+        assert_eq!(c.operate(CollectorBuffer::Stationary(2), Usage::Use, MATRIX), Err(Missing::Empty));
     }
 }

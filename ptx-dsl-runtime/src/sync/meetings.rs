@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 const MOST: usize = 4;
 
 /// The operands of an instruction, by operand and lane.
-pub(crate) type Operands = [Lanes; MOST];
+pub(crate) type DepositedOperands = [Lanes; MOST];
 
 /// The meetings of the warps of a CTA.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Waiting {
     lanes: u32,
     /// The instruction that each waiting lane executes.
     instructions: [u64; 32],
-    operands: Operands,
+    operands: DepositedOperands,
     /// A member of each that was there too, but named these members.
     others: [Option<(u32, u32)>; 32],
 }
@@ -37,7 +37,7 @@ struct Meeting {
     lanes: u32,
     /// The lanes without a result.
     pending: u32,
-    operands: Box<Operands>,
+    operands: Box<DepositedOperands>,
 }
 
 impl Meetings {
@@ -84,7 +84,7 @@ impl Meetings {
     }
 
     /// The meeting in which these lanes are, of `all`; the lanes that take part. `None` if they all are at one statement.
-    pub fn join(&mut self, warp: u32, lanes: u32, all: u32) -> Option<(u32, Box<Operands>)> {
+    pub fn join(&mut self, warp: u32, lanes: u32, all: u32) -> Option<(u32, Box<DepositedOperands>)> {
         let open = self.open.iter().position(|meeting| meeting.warp == warp && meeting.pending & lanes == lanes);
         let at = match open {
             Some(at) => at,

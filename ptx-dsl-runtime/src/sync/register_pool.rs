@@ -25,14 +25,14 @@ struct Warp {
 
 /// The registers of a CTA. Registers of warps that have exited are free.
 #[derive(Debug, Default)]
-pub struct Registers {
+pub struct PoolRegisters {
     /// Empty before the first `setmaxnreg`.
     warps: Vec<Warp>,
     /// Registers of a thread when the CTA starts.
     start: u32,
 }
 
-impl Registers {
+impl PoolRegisters {
     /// Resets all warps to the registers that they start with.
     #[inline(always)]
     pub fn reset(&mut self) {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_one_warpgroup_gives_another_gets() {
-        let mut r = Registers::default();
+        let mut r = PoolRegisters::default();
         for warp in 4..8 {
             assert_eq!(r.request(warp, inc(160), 128, &LIVE), Ok(false));
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_request_that_changes_nothing_needs_no_barrier() {
-        let mut r = Registers::default();
+        let mut r = PoolRegisters::default();
         for same in [inc(128), dec(128)] {
             assert_eq!(r.request(0, same, 128, &LIVE), Ok(true));
         }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_warps_of_a_warpgroup_agree() {
-        let mut r = Registers::default();
+        let mut r = PoolRegisters::default();
         assert_eq!(r.request(0, dec(64), 128, &LIVE), Ok(true));
         assert!(
             r.request(1, dec(56), 128, &LIVE)

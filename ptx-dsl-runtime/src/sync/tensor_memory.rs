@@ -18,7 +18,7 @@ pub struct Origin {
 
 /// A request to the allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Op {
+enum AllocatorOp {
     Alloc {
         columns: u32,
         exclusive: bool,
@@ -30,12 +30,12 @@ enum Op {
     Relinquish,
 }
 
-impl Op {
+impl AllocatorOp {
     const fn name(self) -> &'static str {
         match self {
-            Op::Alloc { .. } => "tcgen05.alloc",
-            Op::Dealloc { .. } => "tcgen05.dealloc",
-            Op::Relinquish => "tcgen05.relinquish_alloc_permit",
+            AllocatorOp::Alloc { .. } => "tcgen05.alloc",
+            AllocatorOp::Dealloc { .. } => "tcgen05.dealloc",
+            AllocatorOp::Relinquish => "tcgen05.relinquish_alloc_permit",
         }
     }
 }
@@ -45,7 +45,7 @@ impl Op {
 struct Unpaired {
     ticket: u32,
     side: usize,
-    op: Op,
+    op: AllocatorOp,
     origin: Origin,
 }
 
@@ -133,13 +133,13 @@ impl Allocator {
             origin: [origin; 2],
         };
         if pair {
-            let first = self.unpaired.iter().position(|h| h.side != side && matches!(h.op, Op::Alloc { .. }));
+            let first = self.unpaired.iter().position(|h| h.side != side && matches!(h.op, AllocatorOp::Alloc { .. }));
             let Some(first) = first else {
-                return Ok(self.half(side, Op::Alloc { columns, exclusive }, origin));
+                return Ok(self.half(side, AllocatorOp::Alloc { columns, exclusive }, origin));
             };
             let half = self.unpaired.remove(first);
-            if half.op != (Op::Alloc { columns, exclusive }) {
-                let Op::Alloc { columns: other, .. } = half.op else { return Err("not an allocation".into()) };
+            if half.op != (AllocatorOp::Alloc { columns, exclusive }) {
+                let AllocatorOp::Alloc { columns: other, .. } = half.op else { return Err("not an allocation".into()) };
                 return Err(if other == columns {
                     "the CTAs of a pair differ in `.exclusive` for one allocation".into()
                 } else {
@@ -188,17 +188,17 @@ impl Allocator {
             self.live.remove(i);
             self.grant();
         }
-        Ok(self.meet(side, pair, Op::Dealloc { allocation }, origin))
+        Ok(self.meet(side, pair, AllocatorOp::Dealloc { allocation }, origin))
     }
 
     /// `tcgen05.relinquish_alloc_permit`: the CTA allocates no more. Returns the ticket.
     pub fn relinquish(&mut self, side: usize, pair: bool, origin: Origin) -> u32 {
         self.relinquished[side] = true;
-        self.meet(side, pair, Op::Relinquish, origin)
+        self.meet(side, pair, AllocatorOp::Relinquish, origin)
     }
 
     /// Joins the matching operation of the peer, or waits as the first of the two.
-    fn meet(&mut self, side: usize, pair: bool, op: Op, origin: Origin) -> u32 {
+    fn meet(&mut self, side: usize, pair: bool, op: AllocatorOp, origin: Origin) -> u32 {
         if !pair {
             self.next += 1;
             return self.next - 1;
@@ -209,7 +209,7 @@ impl Allocator {
         }
     }
 
-    fn half(&mut self, side: usize, op: Op, origin: Origin) -> u32 {
+    fn half(&mut self, side: usize, op: AllocatorOp, origin: Origin) -> u32 {
         let ticket = self.next;
         self.next += 1;
         self.unpaired.push(Unpaired { ticket, side, op, origin });

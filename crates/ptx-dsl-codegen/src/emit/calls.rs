@@ -67,7 +67,7 @@ impl Emitter<'_> {
                     #rt::lanes(mc, |l| w.#field[l] = #back);
                     x.mask = m;
                 }
-                x.fork(mc, #start);
+                x.fragments().fork(mc, #start);
             }});
         }
         out

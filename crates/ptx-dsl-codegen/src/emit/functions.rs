@@ -180,7 +180,7 @@ impl Emitter<'_> {
         let results = f.passed_results();
         let WarpFunction { registers, arguments, parameters, before, after, sources, destinations, computed } = f;
         let add = if registers { quote!(with_sources) } else { quote!(with_operands) };
-        let call = quote!(#function(x, #q, &s, &mut [#(#results),*]).map_err(|fault| x.#add(fault, &s))?);
+        let call = quote!(#function(x, #q, &s, &mut [#(#results),*]).map_err(|fault| x.describe().#add(fault, &s))?);
         let (destinations, types): (Vec<_>, Vec<_>) = destinations.into_iter().unzip();
         let (result, body) = match blocks {
             true if after.is_empty() => (quote!(#rt::Flow), quote!(Ok(#call))),

@@ -32,7 +32,7 @@ pub struct Scale {
     pub one_level: bool,
     /// Lane calls that are alike share a function.
     pub share_lane_calls: bool,
-    /// These functions are not inlined in release either.
+    /// Functions of this kind are not inlined in release builds either.
     pub outline_lane_calls: bool,
     /// Are functions for instructions of a warp kept out of line too?
     pub outline_warp_calls: bool,

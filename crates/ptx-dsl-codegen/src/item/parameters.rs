@@ -51,7 +51,7 @@ impl Closure {
         }
     }
 
-    /// This passing with another type in place of the parameter's.
+    /// Returns this passing with another type in place of the parameter's.
     pub fn with(&self, ty: &impl ToTokens) -> TokenStream {
         match self {
             Closure::Known(known) => known.clone(),
@@ -212,7 +212,7 @@ fn value_checks(
     let constant = Ident::new("parameter", at);
     let declared = quote_spanned! {at=>
         const #constant: () = ::ptx_dsl::__private::param::by_value::<#ty>().declared(&::ptx_dsl::__private::param::Declared {
-            name: #name, what: #what, ty: (#given, ::ptx_dsl::__private::param::Kind::#own), suits: #suits,
+            name: #name, what: #what, ty: (#given, ::ptx_dsl::__private::param::ParamKind::#own), suits: #suits,
             size: #size, align: #align, rust: #rust,
         });
     };
@@ -223,8 +223,8 @@ fn value_checks(
         let constant = Ident::new("access", at);
         quote_spanned! {at=>
             const _: () = {
-                const #constant: () = ::ptx_dsl::__private::param::by_value::<#ty>().access(&::ptx_dsl::__private::param::Access {
-                    name: #name, ty: #shown, offset: #offset, size: #bytes, lanes: #lanes, kind: ::ptx_dsl::__private::param::Kind::#kind,
+                const #constant: () = ::ptx_dsl::__private::param::by_value::<#ty>().access(&::ptx_dsl::__private::param::ParamAccess {
+                    name: #name, ty: #shown, offset: #offset, size: #bytes, lanes: #lanes, kind: ::ptx_dsl::__private::param::ParamKind::#kind,
                 });
             };
         }

@@ -189,7 +189,7 @@ impl<'m> Solver<'_, 'm> {
         self.varying.extend(registers.iter().filter(|k| rows.get(k).is_some_and(matches)));
     }
 
-    /// These registers are no longer the same in all warps of a CTA.
+    /// Records that registers are no longer the same in all warps of a CTA.
     fn make_warp_dependent(&mut self, registers: &BTreeSet<RegKey>) {
         let rows = &self.rows;
         self.warp_dependent.extend(registers.iter().filter(|k| rows.get(k).is_some_and(|s| s.is_cta_uniform())));

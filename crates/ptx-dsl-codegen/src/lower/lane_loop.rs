@@ -116,7 +116,7 @@ impl RegionBuilder<'_, '_> {
                     #body
                     #values
                     #set
-                    if !x.iterates() { break; }
+                    if !x.fragments().iterates() { break; }
                 }
                 #after
                 #stores

@@ -95,8 +95,8 @@ impl RegionBuilder<'_, '_> {
                 }
                 longest = longest.max(#rt::lanes::ALONE - left);
             }
-            #(x.fork(#names, #exits);)*
-            x.went_round(longest);
+            #(x.fragments().fork(#names, #exits);)*
+            x.fragments().went_round(longest);
             m = stay;
             #here
         }

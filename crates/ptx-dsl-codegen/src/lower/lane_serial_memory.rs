@@ -44,7 +44,7 @@ impl RegionBuilder<'_, '_> {
         let (runs, name, n) = (self.runs(i), self.name(), dests.len());
         let cache = self.access_cache(i);
         let load = quote! {
-            match x.load_one::<#t, #n>(#cache, #rt::semantics::space(#q), #address) {
+            match x.loads().load_one::<#t, #n>(#cache, #rt::semantics::space(#q), #address) {
                 Some(v) => v,
                 None => {
                     x.site = #site;
@@ -79,7 +79,7 @@ impl RegionBuilder<'_, '_> {
         let (runs, n) = (self.runs_and(i), values.len());
         let cache = self.access_cache(i);
         self.open_loop.body.push(quote! {
-            if #runs !x.store_one::<#t, #n>(#cache, #rt::semantics::space(#q), #address, [#(#values),*]) {
+            if #runs !x.stores().store_one::<#t, #n>(#cache, #rt::semantics::space(#q), #address, [#(#values),*]) {
                 x.site = #site;
                 #rt::lanes::slow_store_one::<#t, #n>(x, #rt::semantics::space(#q), l, #address, [#(#values),*])?;
             }
@@ -103,7 +103,7 @@ impl RegionBuilder<'_, '_> {
         let address = self.serial_address(i, &sources[0].value);
         let (runs, cache) = (self.runs_and(i), self.access_cache(i));
         self.open_loop.body.push(quote! {
-            if #runs !x.add_one::<#t>(#cache, #rt::semantics::space(#q), #address, #v) {
+            if #runs !x.stores().add_one::<#t>(#cache, #rt::semantics::space(#q), #address, #v) {
                 x.site = #site;
                 #rt::lanes::slow_add_one::<#t>(x, #q, l, #address, #v)?;
             }

@@ -135,7 +135,7 @@ impl<'m> RegionBuilder<'_, 'm> {
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
             let #name: [#t; 32] = #any {
-                let stretch = if #holds { x.#access::<#t, #nb, #bytes>(#cache, #space, #mask, #rows) } else { None };
+                let stretch = if #holds { x.loads().#access::<#t, #nb, #bytes>(#cache, #space, #mask, #rows) } else { None };
                 match stretch {
                     Some(s) => #rt::lanes::rows(s, 0),
                     None => {
@@ -172,7 +172,7 @@ impl<'m> RegionBuilder<'_, 'm> {
             quote!(slow_rows::<#t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #uniform_rows, &[#(#all),*], &mut #own)?)
         };
         let (access, cache) = (self.access_method("stretch", "stretch_call"), self.access_cache(first));
-        let look = quote!(x.#access::<#t, #nb, #bytes>(#cache, #rt::semantics::space(#q), #mask, #rows));
+        let look = quote!(x.loads().#access::<#t, #nb, #bytes>(#cache, #rt::semantics::space(#q), #mask, #rows));
         let any = self.if_any_lane(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
         // without active lanes nothing is loaded

@@ -97,7 +97,7 @@ impl RegionBuilder<'_, '_> {
             let (slow, access) = (self.slow_address(&address), self.access_method("store_rows", "store_rows_call"));
             let cache = self.access_cache(i);
             return self.code(quote! {
-                if #any !(#holds && x.#access::<#t, #nb>(#cache, #space, #mask, #rows, &#v)) {
+                if #any !(#holds && x.stores().#access::<#t, #nb>(#cache, #space, #mask, #rows, &#v)) {
                     x.site = #site;
                     #rt::lanes::slow_store(x, #q, #mask, #slow, [&#rt::lanes::copied(#v)])?;
                 }
@@ -134,7 +134,7 @@ impl RegionBuilder<'_, '_> {
             quote!(None)
         };
         self.code(quote! {
-            let #rest = x.add_lanes::<#t>(#rt::semantics::space(#q), #mask, &#addr, &#value, #old);
+            let #rest = x.stores().add_lanes::<#t>(#rt::semantics::space(#q), #mask, &#addr, &#value, #old);
             if #rest != 0 {
                 x.site = #site;
                 #rt::lanes::slow_add::<#t>(x, #q, #rest, &#addr, &#value, #old)?;

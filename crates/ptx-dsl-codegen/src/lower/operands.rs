@@ -108,7 +108,7 @@ impl RegionBuilder<'_, '_> {
                 let rows = (0..affine.rows()).map(|j| tid(axis, block, j * affine.period));
                 quote!([#((#rows) as #t),*])
             }
-            (Some(axis), _) => quote!(x.tid_rows::<#nb>(#axis).map(|v| v as #t)),
+            (Some(axis), _) => quote!(x.ids().tid_rows::<#nb>(#axis).map(|v| v as #t)),
             (None, _) => quote!({ let l = 0usize; [#lane; #nb] }),
         };
         self.named(hoisted, &v, quote!(let #v: [#t; #nb] = #init;));
@@ -118,7 +118,7 @@ impl RegionBuilder<'_, '_> {
                 let mut #exact: [u32; 32] = [0; 32];
                 for l in 0..32usize { #exact[l] = #rt::semantics::sreg::tid_x(x, l) as u32; }
             });
-            Rc::new(Guard { holds: quote!(x.flat()), exact: quote!(#exact[l]) })
+            Rc::new(Guard { holds: quote!(x.ids().flat()), exact: quote!(#exact[l]) })
         });
         Value { bits, affine, repr: Repr::Rows(v), guard }
     }

@@ -97,7 +97,7 @@ impl RegionBuilder<'_, '_> {
                 if #lanes != 0 {
                     #stores
                     if #lanes == m { break 'all #pc; }
-                    x.#fork(#lanes, #pc);
+                    x.fragments().#fork(#lanes, #pc);
                     m &= !#lanes;
                     x.mask = m;
                 }

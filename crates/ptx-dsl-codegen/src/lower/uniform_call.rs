@@ -34,7 +34,7 @@ impl RegionBuilder<'_, '_> {
                 x.site = #site;
                 x.mask = #rt::one_of(#mask);
                 let s: [&#rt::Lanes; #count] = [#(&[#arguments; 32]),*];
-                #function(x, #q, &s, &mut [#(&mut #names),*]).map_err(|fault| x.with_operands(fault, &s))?;
+                #function(x, #q, &s, &mut [#(&mut #names),*]).map_err(|fault| x.describe().with_operands(fault, &s))?;
                 x.mask = m;
             }
         });

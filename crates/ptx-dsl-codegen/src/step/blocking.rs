@@ -40,7 +40,7 @@ impl StepBuilder<'_, '_> {
         });
         self.waits.push((here, next));
         match cta_barrier(instr) {
-            Some(id) => quote!(#here if x.pass_barrier(#id) => #next,),
+            Some(id) => quote!(#here if x.sync().pass_barrier(#id) => #next,),
             None => quote!(),
         }
     }

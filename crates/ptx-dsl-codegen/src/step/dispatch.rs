@@ -55,7 +55,7 @@ impl StepBuilder<'_, '_> {
         let step = quote! {
             #kept
             loop {
-                x.turn(pc)?;
+                x.budget().turn(pc)?;
                 pc = #next;
                 if x.diverged() {
                     #broadcast
@@ -68,7 +68,7 @@ impl StepBuilder<'_, '_> {
             loop {
                 x.mask = m;
                 let next: #rt::Pc = #next;
-                match x.next(m, next)? {
+                match x.fragments().next(m, next)? {
                     Some((next, lanes)) => { pc = next; m = lanes; }
                     None => return Ok(()),
                 }

@@ -74,7 +74,7 @@ impl StepBuilder<'_, '_> {
                 let body = b.finish(TokenStream::new());
                 let field = self.e.return_field(f);
                 let sites = self.p.return_sites(f).iter().map(|s| region_number(*s));
-                let back = sites.map(|s| quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);));
+                let back = sites.map(|s| quote!(x.fragments().fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);));
                 quote!(#body #(#back)* m = 0; pc)
             }
             end => onward(b, end, exit, Some(&method)).unwrap_or_default(),
@@ -91,7 +91,7 @@ fn switch(mut b: RegionBuilder<'_, '_>, i: &Instr, targets: &[usize], fork: &Ide
     let index = b.index(&i.operands[0].value, i.operands[0].ty);
     let arms = targets.iter().zip(0u64..).map(|(target, n)| {
         let target = region_number(*target);
-        quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #n), #target);)
+        quote!(x.fragments().#fork(m & #rt::mask_by(|l| #index[l] == #n), #target);)
     });
     let last = quote! {
         x.site = #site;
@@ -124,7 +124,7 @@ pub fn onward(mut b: RegionBuilder<'_, '_>, end: &End<'_>, exit: u16, fork: Opti
                     if rest == 0 {
                         #taken
                     } else {
-                        x.#fork(#lanes, #taken);
+                        x.fragments().#fork(#lanes, #taken);
                         m = rest;
                         #fall
                     }

@@ -22,12 +22,12 @@ pub(super) enum Number {
 }
 
 impl Bound {
-    /// For elements of 16 bits, `half::f16`.
+    /// Sets the bound of `half::f16`, elements of 16 bits.
     pub fn f16(bound: f64) -> Self {
         Bound { number: Number::F16, bound }
     }
 
-    /// For elements of 16 bits, `half::bf16`.
+    /// Sets the bound of `half::bf16`, elements of 16 bits.
     pub fn bf16(bound: f64) -> Self {
         Bound { number: Number::Bf16, bound }
     }
@@ -72,12 +72,12 @@ impl Number {
     }
 }
 
-/// Where two buffers differ.
+/// The element in which two buffers differ.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     /// The number of the first element that differs.
     pub index: usize,
-    /// Its bytes in the buffer.
+    /// The bytes of the element in the buffer.
     pub bytes: Range<usize>,
     /// How many elements differ, and how many there are.
     pub count: (usize, usize),

@@ -1,4 +1,4 @@
-//! What an agreement finds, and its words.
+//! The difference that an agreement finds, and its words.
 
 use super::bound::{Found, Number};
 use super::watched::Contents;
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Agreed<R> {
-    /// What the test returned on the first device.
+    /// The result of the test on the first device.
     pub result: R,
     /// Launches of each device.
     pub launches: usize,

@@ -13,7 +13,7 @@ pub struct Watched<'d> {
     recordings: RefCell<Vec<Recording>>,
 }
 
-/// What a launch left in the buffers that it may write.
+/// The contents of the buffers that a launch may write, after it.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub kernel: String,
@@ -22,12 +22,12 @@ pub(super) struct Recording {
     pub buffers: Vec<Contents>,
 }
 
-/// What a buffer held after a launch.
+/// The contents of a buffer after a launch.
 #[derive(Debug)]
 pub(super) struct Contents {
     /// The name of the parameter.
     pub name: String,
-    /// Its index.
+    /// The index of the buffer.
     pub argument: usize,
     /// Bytes of an element.
     pub element: usize,

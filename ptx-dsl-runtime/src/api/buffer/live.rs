@@ -1,4 +1,4 @@
-//! Where the elements of buffers are, so that a launch knows the offset of a part in its buffer. Rust makes parts as plain slices.
+//! The addresses of the elements of buffers, so that a launch knows the offset of a part in its buffer. Rust makes parts as plain slices.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};

@@ -25,7 +25,7 @@ use shard::Shard;
 
 /// How schedules are chosen.
 #[derive(Debug, Clone, Copy)]
-enum Mode {
+enum ExploreMode {
     /// Pseudo-random ones, by seed.
     Seeds,
     /// All that differ in the order of dependent steps.
@@ -52,11 +52,11 @@ pub struct Explore<M> {
     host: Host<M>,
     first: u64,
     schedules: u64,
-    mode: Mode,
+    mode: ExploreMode,
     place: &'static Location<'static>,
 }
 
-/// What an exploration has done: the results of its runs, in order.
+/// The outcome of an exploration: the results of its runs, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explored<T> {
@@ -130,7 +130,7 @@ impl<M> Host<M> {
     #[track_caller]
     pub fn explore(&self, n: u64) -> Explore<M> {
         let first = if let ScheduleSource::Seed(seed) = self.options.schedule { seed } else { 0 };
-        Explore { host: self.clone(), first, schedules: n, mode: Mode::Seeds, place: Location::caller() }
+        Explore { host: self.clone(), first, schedules: n, mode: ExploreMode::Seeds, place: Location::caller() }
     }
 
     /// Runs one schedule, given as text, as in the report of an exploration.
@@ -182,7 +182,7 @@ impl Explore<Checked> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn exhaustive(mut self) -> Self {
-        self.mode = Mode::Exhaustive;
+        self.mode = ExploreMode::Exhaustive;
         self
     }
 }
@@ -207,7 +207,7 @@ impl<M> Explore<M> {
     /// is found with a probability of at least 1 / (n k^(depth - 1)) in each run, for n warps and asynchronous operations that make
     /// k steps together. Most bugs have a depth of 1 to 3.
     pub fn pct(mut self, depth: usize) -> Self {
-        self.mode = Mode::Priorities(depth);
+        self.mode = ExploreMode::Priorities(depth);
         self
     }
 
@@ -227,9 +227,9 @@ impl<M> Explore<M> {
             return self.repeat(&text, launch);
         }
         match self.mode {
-            Mode::Seeds => self.seeds(shard, launch),
-            Mode::Exhaustive => self.exhaust(shard, launch),
-            Mode::Priorities(depth) => self.priorities(shard, depth, launch),
+            ExploreMode::Seeds => self.seeds(shard, launch),
+            ExploreMode::Exhaustive => self.exhaust(shard, launch),
+            ExploreMode::Priorities(depth) => self.priorities(shard, depth, launch),
         }
     }
 

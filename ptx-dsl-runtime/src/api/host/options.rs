@@ -1,4 +1,4 @@
-//! What launches read of a host, whatever its monitor is.
+//! The options of a host, which launches read whatever its monitor is.
 
 use std::sync::OnceLock;
 

@@ -20,13 +20,13 @@ use crate::memory::tensor_map::Fields;
 /// An argument of a kernel.
 #[derive(Debug)]
 pub struct Arg<'a> {
-    kind: Kind<'a>,
+    kind: ArgumentKind<'a>,
     /// Bytes of an element of a buffer.
     element: u32,
 }
 
 #[derive(Debug)]
-enum Kind<'a> {
+enum ArgumentKind<'a> {
     Buffer(&'a mut [u8], u64),
     ReadOnly(&'a [u8], u64),
     Value(Vec<u8>),
@@ -41,22 +41,22 @@ impl<'a> Arg<'a> {
     ///
     /// The address is a multiple of 256. The address of a part of a [`Buffer`] has the offset that the part has in the buffer.
     pub fn buffer(bytes: &'a mut [u8]) -> Self {
-        Arg::of(Kind::Buffer(bytes, 0))
+        Arg::of(ArgumentKind::Buffer(bytes, 0))
     }
 
     /// A buffer that the kernel may only read.
     pub fn read_only(bytes: &'a [u8]) -> Self {
-        Arg::of(Kind::ReadOnly(bytes, 0))
+        Arg::of(ArgumentKind::ReadOnly(bytes, 0))
     }
 
     /// A buffer; the kernel gets the address of the byte at `offset`.
     pub fn buffer_at(bytes: &'a mut [u8], offset: u64) -> Self {
-        Arg::of(Kind::Buffer(bytes, offset))
+        Arg::of(ArgumentKind::Buffer(bytes, offset))
     }
 
     /// The bytes of a parameter passed by value, little endian: a number, a struct, a tensor map.
     pub fn value(bytes: impl AsRef<[u8]>) -> Self {
-        Arg::of(Kind::Value(bytes.as_ref().to_vec()))
+        Arg::of(ArgumentKind::Value(bytes.as_ref().to_vec()))
     }
 
     /// A multicast object: memory that `multimem` instructions access at all its replicas, one for each device, which have the same length
@@ -72,25 +72,25 @@ impl<'a> Arg<'a> {
     /// ```
     pub fn multicast<T: Pod>(replicas: impl IntoIterator<Item = &'a mut [T]>) -> Self {
         let replicas = replicas.into_iter().map(|replica| bytemuck::cast_slice_mut(replica));
-        Arg::of(Kind::Multicast(replicas.collect())).elements_of(size_of::<T>() as u32)
+        Arg::of(ArgumentKind::Multicast(replicas.collect())).elements_of(size_of::<T>() as u32)
     }
 
     /// Memory that several devices of a launch access at the same time.
     ///
     /// [Example](crate::group::Devices).
     pub fn shared(shared: &'a Shared<'_>) -> Self {
-        Arg::of(Kind::Shared(shared)).elements_of(shared.element())
+        Arg::of(ArgumentKind::Shared(shared)).elements_of(shared.element())
     }
 
     /// A multicast object over memory that several devices share: its replicas, one for each device, in the same order for all of them.
     pub fn multicast_of<'m: 'a>(replicas: impl IntoIterator<Item = &'a Shared<'m>>) -> Self {
-        Arg::of(Kind::SharedMulticast(replicas.into_iter().map(|replica| replica as _).collect()))
+        Arg::of(ArgumentKind::SharedMulticast(replicas.into_iter().map(|replica| replica as _).collect()))
     }
 
     /// The shared memory that it is.
     pub(super) fn as_shared(&self) -> Option<&'a (dyn SharedMemory + 'a)> {
         match self.kind {
-            Kind::Shared(shared) => Some(shared),
+            ArgumentKind::Shared(shared) => Some(shared),
             _ => None,
         }
     }
@@ -98,7 +98,7 @@ impl<'a> Arg<'a> {
     /// The replicas of a multicast object over shared memory.
     pub(super) fn shared_replicas(&self) -> Vec<&'a (dyn SharedMemory + 'a)> {
         match &self.kind {
-            Kind::SharedMulticast(replicas) => replicas.clone(),
+            ArgumentKind::SharedMulticast(replicas) => replicas.clone(),
             _ => Vec::new(),
         }
     }
@@ -116,24 +116,26 @@ impl<'a> Arg<'a> {
         self
     }
 
-    fn of(kind: Kind<'a>) -> Self {
+    fn of(kind: ArgumentKind<'a>) -> Self {
         Arg { kind, element: 1 }
     }
 
     /// The bytes, and the offset in them, if it is a buffer.
     fn bytes(&self) -> Option<(&[u8], u64)> {
         match &self.kind {
-            Kind::Buffer(bytes, offset) => Some((bytes, *offset)),
-            Kind::ReadOnly(bytes, offset) => Some((bytes, *offset)),
-            Kind::Value(_) | Kind::TensorMap(..) | Kind::Multicast(_) | Kind::Shared(_) | Kind::SharedMulticast(_) => {
-                None
-            }
+            ArgumentKind::Buffer(bytes, offset) => Some((bytes, *offset)),
+            ArgumentKind::ReadOnly(bytes, offset) => Some((bytes, *offset)),
+            ArgumentKind::Value(_)
+            | ArgumentKind::TensorMap(..)
+            | ArgumentKind::Multicast(_)
+            | ArgumentKind::Shared(_)
+            | ArgumentKind::SharedMulticast(_) => None,
         }
     }
 
     /// The address that the kernel gets, if it is a buffer and lies in this segment.
     pub(super) fn address(&self, segment: u64, places: &SharedPlaces) -> Option<u64> {
-        if let Kind::Shared(shared) = self.kind {
+        if let ArgumentKind::Shared(shared) = self.kind {
             let segment = places.get(&key(shared)).copied().unwrap_or(segment);
             return Some(global_address(segment, shared.in_buffer() % DEVICE_ALIGN));
         }
@@ -143,8 +145,8 @@ impl<'a> Arg<'a> {
     /// The memory of its tensor, if it is a tensor map.
     pub(super) fn borrow(&self) -> Option<Borrowed<'a>> {
         match self.kind {
-            Kind::TensorMap(map) => Some(map.borrow()),
-            Kind::Shared(shared) => Some(shared.borrow().map_or(Borrowed::Taken, Borrowed::Writable)),
+            ArgumentKind::TensorMap(map) => Some(map.borrow()),
+            ArgumentKind::Shared(shared) => Some(shared.borrow().map_or(Borrowed::Taken, Borrowed::Writable)),
             _ => None,
         }
     }
@@ -152,8 +154,11 @@ impl<'a> Arg<'a> {
     /// Bytes of an element, if it is a buffer.
     pub(crate) fn element(&self) -> Option<u32> {
         match self.kind {
-            Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) | Kind::Shared(_) => Some(self.element),
-            Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => None,
+            ArgumentKind::Buffer(..)
+            | ArgumentKind::ReadOnly(..)
+            | ArgumentKind::TensorMap(..)
+            | ArgumentKind::Shared(_) => Some(self.element),
+            ArgumentKind::Value(_) | ArgumentKind::Multicast(_) | ArgumentKind::SharedMulticast(_) => None,
         }
     }
 
@@ -161,13 +166,16 @@ impl<'a> Arg<'a> {
     pub(crate) fn results(&self) -> Option<(Vec<u8>, u64)> {
         let copied = |bytes: &[u8]| Some((bytes.to_vec(), start(bytes)));
         match &self.kind {
-            Kind::Buffer(bytes, _) => copied(bytes),
-            Kind::TensorMap(map) => match map.borrow() {
+            ArgumentKind::Buffer(bytes, _) => copied(bytes),
+            ArgumentKind::TensorMap(map) => match map.borrow() {
                 Borrowed::Writable(bytes) => copied(&bytes),
                 Borrowed::ReadOnly(_) | Borrowed::Argument(_) | Borrowed::Taken => None,
             },
-            Kind::Shared(shared) => copied(&shared.borrow()?),
-            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => None,
+            ArgumentKind::Shared(shared) => copied(&shared.borrow()?),
+            ArgumentKind::ReadOnly(..)
+            | ArgumentKind::Value(_)
+            | ArgumentKind::Multicast(_)
+            | ArgumentKind::SharedMulticast(_) => None,
         }
     }
 
@@ -175,39 +183,42 @@ impl<'a> Arg<'a> {
     pub(crate) fn place(&self) -> Option<(usize, u64)> {
         let of = |bytes: &[u8]| Some((bytes.as_ptr().addr(), start(bytes)));
         match &self.kind {
-            Kind::Buffer(bytes, _) => of(bytes),
-            Kind::ReadOnly(bytes, _) => of(bytes),
-            Kind::TensorMap(map) => match map.borrow() {
+            ArgumentKind::Buffer(bytes, _) => of(bytes),
+            ArgumentKind::ReadOnly(bytes, _) => of(bytes),
+            ArgumentKind::TensorMap(map) => match map.borrow() {
                 Borrowed::Writable(bytes) => of(&bytes),
                 Borrowed::ReadOnly(bytes) => of(bytes),
                 Borrowed::Argument(_) | Borrowed::Taken => None,
             },
-            Kind::Shared(shared) => of(&shared.borrow()?),
-            Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => None,
+            ArgumentKind::Shared(shared) => of(&shared.borrow()?),
+            ArgumentKind::Value(_) | ArgumentKind::Multicast(_) | ArgumentKind::SharedMulticast(_) => None,
         }
     }
 
     /// Gives memory that a launch may have written other contents of the same size.
     pub(crate) fn restore(&mut self, contents: &[u8]) {
         match &mut self.kind {
-            Kind::Buffer(bytes, _) => bytes.copy_from_slice(contents),
-            Kind::TensorMap(map) => {
+            ArgumentKind::Buffer(bytes, _) => bytes.copy_from_slice(contents),
+            ArgumentKind::TensorMap(map) => {
                 if let Borrowed::Writable(mut bytes) = map.borrow() {
                     bytes.copy_from_slice(contents);
                 }
             }
-            Kind::Shared(shared) => {
+            ArgumentKind::Shared(shared) => {
                 if let Some(mut bytes) = shared.borrow() {
                     bytes.copy_from_slice(contents);
                 }
             }
-            Kind::ReadOnly(..) | Kind::Value(_) | Kind::Multicast(_) | Kind::SharedMulticast(_) => {}
+            ArgumentKind::ReadOnly(..)
+            | ArgumentKind::Value(_)
+            | ArgumentKind::Multicast(_)
+            | ArgumentKind::SharedMulticast(_) => {}
         }
     }
 
     /// Whether it is a multicast object.
     pub(super) fn is_multicast(&self) -> bool {
-        matches!(self.kind, Kind::Multicast(_))
+        matches!(self.kind, ArgumentKind::Multicast(_))
     }
 }
 
@@ -257,7 +268,7 @@ pub fn by_value<'a, T: Param>(v: T) -> Arg<'a> {
 
 /// An argument for a `.ptr` parameter without a Rust type: a slice, vector or array of plain data.
 pub trait IntoBuffer<'a> {
-    /// As an argument.
+    /// Makes the value an argument.
     fn into_buffer(self) -> Arg<'a>;
 }
 
@@ -293,7 +304,7 @@ impl<'a> IntoBuffer<'a> for Arg<'a> {
 
 /// An argument for a plain `.u64`/`.b64` parameter: a number, or a buffer whose address the kernel gets.
 pub trait IntoU64<'a> {
-    /// As an argument.
+    /// Makes the value an argument.
     fn into_u64(self) -> Arg<'a>;
 }
 
@@ -323,13 +334,13 @@ pointers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
 
 impl<'a> From<&'a TensorMap<'_>> for Arg<'a> {
     fn from(map: &'a TensorMap<'_>) -> Self {
-        Arg::of(Kind::TensorMap(map)).elements_of(map.element_bytes())
+        Arg::of(ArgumentKind::TensorMap(map)).elements_of(map.element_bytes())
     }
 }
 
 /// An argument for a parameter of 128 bytes: the bytes, or a tensor map.
 pub trait IntoMap<'a> {
-    /// As an argument.
+    /// Makes the value an argument.
     fn into_map(self) -> Arg<'a>;
 }
 
@@ -363,7 +374,7 @@ pub(super) type Addresses<'n> = Vec<(&'n str, Option<u64>)>;
 /// Checks one argument against its parameter.
 fn check(index: usize, p: &ParamInfo<'_>, arg: &Arg<'_>) -> Result<(), LaunchError> {
     let name = || p.name.to_owned();
-    if let Kind::Multicast(replicas) = &arg.kind {
+    if let ArgumentKind::Multicast(replicas) = &arg.kind {
         let lengths: Vec<usize> = replicas.iter().map(|replica| replica.len()).collect();
         return match lengths.windows(2).all(|two| two[0] == two[1]) && !lengths.is_empty() {
             _ if p.size != 8 => Err(LaunchError::ArgumentNotAddress { index, name: name(), wanted: p.size }),
@@ -372,22 +383,22 @@ fn check(index: usize, p: &ParamInfo<'_>, arg: &Arg<'_>) -> Result<(), LaunchErr
         };
     }
     match &arg.kind {
-        Kind::Shared(_) | Kind::SharedMulticast(_) if p.size != 8 => {
+        ArgumentKind::Shared(_) | ArgumentKind::SharedMulticast(_) if p.size != 8 => {
             return Err(LaunchError::ArgumentNotAddress { index, name: name(), wanted: p.size });
         }
-        Kind::Shared(shared) => {
+        ArgumentKind::Shared(shared) => {
             let (offset, align) = (shared.in_buffer(), p.pointer.unwrap_or(1).max(1));
             return match offset.is_multiple_of(u64::from(align)) {
                 true => Ok(()),
                 false => Err(LaunchError::ArgumentAlignment { index, name: name(), offset, align }),
             };
         }
-        Kind::SharedMulticast(_) => return Ok(()),
+        ArgumentKind::SharedMulticast(_) => return Ok(()),
         _ => {}
     }
     let Some((bytes, offset)) = arg.bytes() else {
         let (given, is_map) = match &arg.kind {
-            Kind::Value(bytes) => (bytes.len(), false),
+            ArgumentKind::Value(bytes) => (bytes.len(), false),
             _ => (MAP_BYTES, true),
         };
         // a launch puts a map for a pointer into memory of its own
@@ -395,7 +406,7 @@ fn check(index: usize, p: &ParamInfo<'_>, arg: &Arg<'_>) -> Result<(), LaunchErr
         return match &arg.kind {
             _ if !fits => Err(LaunchError::ArgumentSize { index, name: name(), given, wanted: p.size }),
             // eight zero bytes are the null pointer
-            Kind::Value(bytes) if p.pointer.is_some() && bytes.iter().any(|&b| b != 0) => {
+            ArgumentKind::Value(bytes) if p.pointer.is_some() && bytes.iter().any(|&b| b != 0) => {
                 Err(LaunchError::ArgumentNotBuffer { index, name: name() })
             }
             _ => Ok(()),
@@ -428,26 +439,26 @@ pub(super) fn place<'s>(
     (segment, addresses, places): (u64, &Addresses<'_>, &SharedPlaces),
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
     check(index, p, arg)?;
-    if let Kind::Shared(shared) = arg.kind {
+    if let ArgumentKind::Shared(shared) = arg.kind {
         return place_shared((index, p.name), shared, tensor, (segment, places));
     }
     let start = arg.bytes().map_or(0, |(bytes, _)| start(bytes));
     let (memory, offset) = match &mut arg.kind {
-        Kind::TensorMap(map) => {
+        ArgumentKind::TensorMap(map) => {
             return match tensor {
                 Some(tensor) => place_map((index, p.name), map.encode(), tensor, (segment, addresses)),
                 None => Err(LaunchError::TensorMapTaken { index, name: p.name.to_owned() }),
             };
         }
-        Kind::Value(bytes) => return Ok((bytes.clone(), Segment::EMPTY)),
-        Kind::Multicast(_) | Kind::Shared(_) | Kind::SharedMulticast(_) => {
+        ArgumentKind::Value(bytes) => return Ok((bytes.clone(), Segment::EMPTY)),
+        ArgumentKind::Multicast(_) | ArgumentKind::Shared(_) | ArgumentKind::SharedMulticast(_) => {
             return Err(LaunchError::MulticastOnOneDevice { index, name: p.name.to_owned() });
         }
-        Kind::Buffer(bytes, offset) => match p.read_only {
+        ArgumentKind::Buffer(bytes, offset) => match p.read_only {
             true => (Segment::read_only(bytes), *offset),
             false => (Segment::writable(bytes), *offset),
         },
-        Kind::ReadOnly(bytes, offset) => (Segment::read_only(bytes), *offset),
+        ArgumentKind::ReadOnly(bytes, offset) => (Segment::read_only(bytes), *offset),
     };
     Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
 }
@@ -483,7 +494,7 @@ pub(super) fn multicast_of_shared(
     arg: &Arg<'_>,
     (places, all): (&SharedPlaces, Range<u64>),
 ) -> Result<Option<(u64, u64)>, LaunchError> {
-    let Kind::SharedMulticast(replicas) = &arg.kind else { return Ok(None) };
+    let ArgumentKind::SharedMulticast(replicas) = &arg.kind else { return Ok(None) };
     check(index, p, arg)?;
     let name = || p.name.to_owned();
     let first = all.start;
@@ -507,7 +518,7 @@ pub(super) fn replicas<'s, 'a>(
 ) -> Result<&'s mut [&'a mut [u8]], LaunchError> {
     check(index, p, arg)?;
     match &mut arg.kind {
-        Kind::Multicast(replicas) => Ok(replicas),
+        ArgumentKind::Multicast(replicas) => Ok(replicas),
         _ => Ok(&mut []),
     }
 }
@@ -606,20 +617,20 @@ pub(super) fn passed<'x>(params: &[ParamInfo<'_>], args: &'x mut [Arg<'_>]) -> R
         check(index, p, arg)?;
         let name = || p.name.to_owned();
         Ok(match &mut arg.kind {
-            Kind::Value(bytes) => Passed::Value(bytes),
-            Kind::Shared(shared) => match shared.place() {
+            ArgumentKind::Value(bytes) => Passed::Value(bytes),
+            ArgumentKind::Shared(shared) => match shared.place() {
                 Some((address, bytes)) => Passed::Shared { address, bytes },
                 None => return Err(LaunchError::SharedInUse { index, name: name() }),
             },
-            Kind::Multicast(_) | Kind::SharedMulticast(_) => {
+            ArgumentKind::Multicast(_) | ArgumentKind::SharedMulticast(_) => {
                 return Err(LaunchError::MulticastOnOneDevice { index, name: name() });
             }
-            Kind::Buffer(bytes, offset) => match p.read_only {
+            ArgumentKind::Buffer(bytes, offset) => match p.read_only {
                 true => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
                 false => Passed::Buffer(GlobalBytes::Writable(bytes), *offset),
             },
-            Kind::ReadOnly(bytes, offset) => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
-            Kind::TensorMap(map) => match map.borrow() {
+            ArgumentKind::ReadOnly(bytes, offset) => Passed::Buffer(GlobalBytes::ReadOnly(bytes), *offset),
+            ArgumentKind::TensorMap(map) => match map.borrow() {
                 Borrowed::ReadOnly(bytes) => Passed::TensorMap(map.fields(), GlobalBytes::ReadOnly(bytes)),
                 Borrowed::Writable(bytes) => Passed::TensorMap(map.fields(), GlobalBytes::Tensor(bytes)),
                 Borrowed::Argument(of) => match params.iter().position(|p| p.name == of) {

@@ -43,7 +43,7 @@ pub struct Launch {
     pub(crate) listener: Option<Listener>,
 }
 
-/// What a launch asks of a device that is no host.
+/// The configuration that a launch asks of a device that is no host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchShape {

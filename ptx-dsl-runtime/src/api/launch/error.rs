@@ -23,11 +23,11 @@ pub enum Error {
     NotYet {
         /// name of the kernel
         kernel: String,
-        /// the instruction
+        /// The instruction
         instruction: String,
-        /// the reason
+        /// The reason
         why: String,
-        /// the statement, if known
+        /// The statement, if known
         at: Option<Box<At>>,
     },
     /// The kernel cannot run on the engine that [`Host::engine`](crate::api::host::Host::engine) selects; nothing has run.
@@ -35,7 +35,7 @@ pub enum Error {
     Engine {
         /// name of the kernel
         kernel: String,
-        /// the engine
+        /// The engine
         engine: Engine,
         /// why it cannot
         problem: EngineError,
@@ -43,7 +43,7 @@ pub enum Error {
     /// The text is not a schedule ([`Host::schedule`](crate::api::host::Host::schedule)); nothing has run.
     #[error("`{text}` is not a schedule: {problem}")]
     Schedule {
-        /// the text
+        /// The text
         text: String,
         /// why it is none
         problem: ScheduleError,
@@ -53,7 +53,7 @@ pub enum Error {
         "the environment variable `PTX_DSL_SHARD` is `{value}`: it wants the form `2/8`: the second of eight shards"
     )]
     Shard {
-        /// the value of the variable
+        /// The value of the variable
         value: String,
     },
     /// The kernel did something undefined, or trapped.
@@ -66,11 +66,11 @@ pub enum Error {
         kernel: String,
         /// name of the device
         device: String,
-        /// the dimensions and arguments
+        /// The dimensions and arguments
         launched: String,
         /// what went wrong, such as a `ptx_dsl::cuda::GpuError`
         problem: Box<dyn std::error::Error + Send + Sync>,
-        /// the fault of the same launch on a checked host, if the device was asked to explain failures
+        /// The fault of the same launch on a checked host, if the device was asked to explain failures
         fault: Option<Box<Fault>>,
     },
 }
@@ -115,7 +115,7 @@ fn counted(given: usize, names: &[String]) -> String {
     }
 }
 
-/// What a launch gives dimensions.
+/// The parts of a launch that have dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dimensions {
@@ -144,9 +144,9 @@ pub enum LaunchError {
     /// A dimension is 0.
     #[error("the {of} dimensions {dims:?} contain a zero")]
     Zero {
-        /// What has these dimensions
+        /// The part of the launch that has these dimensions
         of: Dimensions,
-        /// As launched
+        /// The launched value
         dims: [u32; 3],
     },
     /// A CTA has at most 1024 threads.
@@ -158,28 +158,28 @@ pub enum LaunchError {
     /// A dimension of the grid is too large.
     #[error("grid dimensions {0:?}: the limits are 2^31-1, 65535 and 65535")]
     GridTooLarge([u32; 3]),
-    /// Not the threads of `.reqntid`
+    /// The launch does not have the threads of `.reqntid`.
     #[error("block dimensions {given:?}, but the kernel says `.reqntid {required:?}`")]
     Reqntid {
-        /// As launched
+        /// The launched value
         given: [u32; 3],
-        /// What the directive says
+        /// The value of the directive
         required: [u32; 3],
     },
     /// More threads than `.maxntid` allows
     #[error("a block of {given} threads, but the kernel says `.maxntid {limit:?}`")]
     Maxntid {
-        /// As launched
+        /// The launched value
         given: u64,
-        /// What the directive allows
+        /// The limit of the directive
         limit: [u32; 3],
     },
-    /// Not the CTAs of `.reqnctapercluster`
+    /// The launch does not have the CTAs of `.reqnctapercluster`.
     #[error("cluster dimensions {given:?}, but the kernel says `.reqnctapercluster {required:?}`")]
     Reqnctapercluster {
-        /// As launched
+        /// The launched value
         given: [u32; 3],
-        /// What the directive says
+        /// The value of the directive
         required: [u32; 3],
     },
     /// `.explicitcluster`, and neither the launch nor the kernel has a cluster. A GPU answers `CUDA_ERROR_INVALID_CLUSTER_SIZE`.
@@ -222,9 +222,9 @@ pub enum LaunchError {
     /// More CTAs in a cluster than `.maxclusterrank` allows
     #[error("a cluster of {given} CTAs, but the kernel says `.maxclusterrank {limit}`")]
     Maxclusterrank {
-        /// As launched
+        /// The launched value
         given: u64,
-        /// What the directive allows
+        /// The limit of the directive
         limit: u32,
     },
     /// A cluster has at most 16 CTAs.
@@ -233,9 +233,9 @@ pub enum LaunchError {
     /// The grid is not a whole number of clusters.
     #[error("grid dimensions {grid:?} are not a multiple of the cluster dimensions {cluster:?}")]
     ClusterDividesGrid {
-        /// As launched
+        /// The launched value
         grid: [u32; 3],
-        /// As launched or by `.reqnctapercluster`
+        /// The cluster, as launched or by `.reqnctapercluster`
         cluster: [u32; 3],
     },
     /// More shared memory than a CTA can have
@@ -255,7 +255,7 @@ pub enum LaunchError {
     /// A larger heap than the host has
     #[error("a heap of {bytes} bytes, but the limit is 4 GiB")]
     MallocHeap {
-        /// As asked for
+        /// The requested bytes
         bytes: u64,
     },
     /// More local memory than a CTA can have
@@ -263,7 +263,7 @@ pub enum LaunchError {
         "{bytes} bytes of local memory for each of {threads} threads, but the limit is 512 MiB for a block; make the `.local` variables smaller"
     )]
     LocalMemory {
-        /// For each thread
+        /// The bytes of each thread
         bytes: u32,
         /// Threads of a CTA
         threads: u64,
@@ -279,7 +279,7 @@ pub enum LaunchError {
     /// Too many or too few arguments
     #[error("{}", counted(*given, names))]
     ArgumentCount {
-        /// As launched
+        /// The launched value
         given: usize,
         /// The parameters of the kernel
         names: Vec<String>,
@@ -287,13 +287,13 @@ pub enum LaunchError {
     /// A value of another size than the parameter
     #[error("argument {index} for `{name}` has {given} bytes, but the parameter has {wanted}")]
     ArgumentSize {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
-        /// As launched
+        /// The launched value
         given: usize,
-        /// What the kernel has
+        /// The size of the parameter, in bytes
         wanted: u32,
     },
     /// A buffer for a parameter that holds no address
@@ -301,11 +301,11 @@ pub enum LaunchError {
         "argument {index} for `{name}` is a buffer, but the parameter has {wanted} bytes and cannot hold an address"
     )]
     ArgumentNotAddress {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
-        /// What the kernel has
+        /// The size of the parameter, in bytes
         wanted: u32,
     },
     /// A value for a pointer
@@ -313,7 +313,7 @@ pub enum LaunchError {
         "argument {index} for `{name}` is a value, but the parameter is a pointer and wants a buffer, or eight zero bytes for null"
     )]
     ArgumentNotBuffer {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
@@ -323,23 +323,23 @@ pub enum LaunchError {
         "argument {index} for `{name}` begins at byte {offset} of its buffer, but `.align` promises a multiple of {align}"
     )]
     ArgumentAlignment {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
-        /// Where the argument begins in its buffer
+        /// The offset of the argument in its buffer
         offset: u64,
-        /// What `.ptr .align` says
+        /// The alignment of `.ptr .align`
         align: u32,
     },
     /// A part that begins after the end of its buffer
     #[error("argument {index} for `{name}`: offset {offset} is beyond the buffer of {len} bytes")]
     ArgumentOffset {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
-        /// Where the argument begins in its buffer
+        /// The offset of the argument in its buffer
         offset: u64,
         /// The bytes of the buffer
         len: u64,
@@ -347,7 +347,7 @@ pub enum LaunchError {
     /// A tensor map of a tensor that is not an argument
     #[error("argument {index} for `{name}`: its tensor is that of `{of}`, which is not a parameter with a buffer")]
     TensorMapArgument {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
@@ -359,7 +359,7 @@ pub enum LaunchError {
         "argument {index} for `{name}` is a multicast object whose replicas have {lengths:?} bytes; it has one or more, of the same length"
     )]
     MulticastReplicas {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
@@ -369,7 +369,7 @@ pub enum LaunchError {
     /// A multicast object for a device that is no host
     #[error("argument {index} for `{name}` is a multicast object, which only a host takes yet")]
     MulticastOnOneDevice {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,
@@ -379,7 +379,7 @@ pub enum LaunchError {
         "argument {index} for `{name}`: another argument has the same tensor map; use `Tensor::argument` in one of them"
     )]
     TensorMapTaken {
-        /// Its number, from 0
+        /// The number of the argument, from 0
         index: usize,
         /// The name of the parameter
         name: String,

@@ -1,17 +1,17 @@
 //! The checks that emitted code makes in const evaluation: a Rust type against the parameter, and accesses against its fields.
 
-use super::{Parts, Shape, ends, leaf};
+use super::{ParamShape, Parts, ends, leaf};
 use ptx_dsl_isa::constant::{Const, Piece, Text};
 
 /// A parameter as the kernel declares it.
 #[derive(Debug, Clone, Copy)]
 pub struct Declared {
-    /// Its name.
+    /// The name of the parameter.
     pub name: &'static str,
     /// `` a `.u32` ``
     pub what: &'static str,
-    /// Its type, without the dot, and the kind of that; of an array `.b8`.
-    pub ty: (&'static str, Kind),
+    /// The type of the parameter without the dot, and the kind of that type; `.b8` for an array.
+    pub ty: (&'static str, ParamKind),
     /// The types that suit it, `` `u32` or `i32` ``. Of an array nothing.
     pub suits: &'static str,
     /// In bytes.
@@ -24,24 +24,24 @@ pub struct Declared {
 
 /// A load from a parameter.
 #[derive(Debug, Clone, Copy)]
-pub struct Access {
+pub struct ParamAccess {
     /// The name of the parameter.
     pub name: &'static str,
     /// The type of the access, without its dot.
     pub ty: &'static str,
-    /// Where it begins.
+    /// The offset of the load in the parameter.
     pub offset: usize,
     /// Bytes of each element.
     pub size: usize,
     /// Elements of the vector.
     pub lanes: usize,
-    /// What the type says about the bytes.
-    pub kind: Kind,
+    /// The kind of the loaded type.
+    pub kind: ParamKind,
 }
 
 /// The kind of a type.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum ParamKind {
     /// `.b32`
     Bits,
     /// `.u32`
@@ -69,8 +69,8 @@ const fn number(n: usize) -> Piece<'static> {
 
 /// Fails unless the type has the size of the parameter, no larger alignment, and is a floating-point number where that is one.
 #[track_caller]
-pub const fn declared(shape: &'static Shape, p: &Declared) {
-    let Shape { size, align, .. } = *shape;
+pub const fn declared(shape: &'static ParamShape, p: &Declared) {
+    let ParamShape { size, align, .. } = *shape;
     if size != p.size {
         fail(&[
             text("[PTX0153] `"),
@@ -114,13 +114,13 @@ pub const fn declared(shape: &'static Shape, p: &Declared) {
             text("]`"),
         ]);
     }
-    if let Some(Shape { size: whole, parts, .. }) = leaf(shape, 0)
+    if let Some(ParamShape { size: whole, parts, .. }) = leaf(shape, 0)
         && *whole == size
     {
         let what = match (p.ty.1, parts) {
-            (Kind::Integer, Parts::Float(_)) => "a floating-point number",
-            (Kind::Float, Parts::Float(ty)) if !same(ty, p.ty.0) => "another floating-point type",
-            (Kind::Float, Parts::Integer) => "an integer",
+            (ParamKind::Integer, Parts::Float(_)) => "a floating-point number",
+            (ParamKind::Float, Parts::Float(ty)) if !same(ty, p.ty.0) => "another floating-point type",
+            (ParamKind::Float, Parts::Integer) => "an integer",
             _ => return,
         };
         fail(&[
@@ -146,15 +146,15 @@ pub const fn declared(shape: &'static Shape, p: &Declared) {
 /// Fails unless a load suits the fields of the type: `.b32` reads whole fields or parts of them, integers whole fields, and a
 /// floating-point type one of its own, or an integer with its bits.
 #[track_caller]
-pub const fn access(of: &'static Shape, a: &Access) {
+pub const fn access(of: &'static ParamShape, a: &ParamAccess) {
     let mut lane = 0;
     while lane < a.lanes {
         let from = a.offset + lane * a.size;
         let found = leaf(of, from);
         let suits = match (a.kind, found) {
-            (Kind::Bits, _) => true,
-            (Kind::Integer, Some(_)) => ends(of, from + a.size),
-            (Kind::Float, Some(shape)) => match shape.parts {
+            (ParamKind::Bits, _) => true,
+            (ParamKind::Integer, Some(_)) => ends(of, from + a.size),
+            (ParamKind::Float, Some(shape)) => match shape.parts {
                 Parts::Float(ty) => same(ty, a.ty),
                 _ => shape.size == a.size,
             },

@@ -3,13 +3,13 @@
 //! Emitted code names the type in one place for each argument and in others for checks, always with the same function: rustc then prints
 //! the error of a wrong type once.
 
-use super::{Access, Declared, Param, Shape, check};
+use super::{Declared, Param, ParamAccess, ParamShape, check};
 use crate::api::launch::{self, Arg};
 use bytemuck::Pod;
 
 /// How values of a type are passed.
 pub struct ByValue<T> {
-    shape: &'static Shape,
+    shape: &'static ParamShape,
     arg: fn(T) -> Arg<'static>,
 }
 
@@ -32,12 +32,12 @@ impl<T> ByValue<T> {
 
     /// Fails unless a load suits the fields of the type.
     #[track_caller]
-    pub const fn access(self, a: &Access) {
+    pub const fn access(self, a: &ParamAccess) {
         check::access(self.shape, a);
     }
 }
 
-/// What the elements of a slice are.
+/// The type of the elements of a slice.
 #[diagnostic::on_unimplemented(
     message = "a slice of `{Self}` cannot be passed to a kernel",
     label = "no element of device memory",

@@ -6,7 +6,7 @@ use crate::observe::monitor::{Access, Monitor, Order, Sem, Sync, Wants, Who};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// For each argument that is a buffer: its address in the process, and the offset of its first byte in its segment.
+/// The place of each argument that is a buffer: its address in the process, and the offset of its first byte in its segment.
 pub(super) type Buffers = Vec<Option<(usize, u64)>>;
 
 /// Ranges of the memory of the process, in order, without overlaps once they are merged.
@@ -33,17 +33,17 @@ impl Ranges {
     }
 }
 
-/// What grids access that may run when the next one starts. Empty if they have ended by then.
+/// The accesses of grids that may run when the next one starts. The list is empty if they have ended by then.
 #[derive(Debug, Default, Clone)]
-pub(super) struct InFlight {
+pub(super) struct PendingLaunch {
     written: Ranges,
     read: Ranges,
 }
 
-/// What a launch does, and what it may overtake.
+/// The accesses of a launch, and the launches that it may overtake.
 pub(super) struct Dependency {
-    before: InFlight,
-    own: InFlight,
+    before: PendingLaunch,
+    own: PendingLaunch,
     buffers: Buffers,
     clusters: FxHashMap<u32, Waited>,
     /// Whether a thread has executed `launch_dependents`, and whether one has before its wait.
@@ -61,16 +61,16 @@ struct Waited {
 }
 
 impl Dependency {
-    pub fn new(before: InFlight, buffers: Buffers) -> Self {
-        let (own, clusters) = (InFlight::default(), FxHashMap::default());
+    pub fn new(before: PendingLaunch, buffers: Buffers) -> Self {
+        let (own, clusters) = (PendingLaunch::default(), FxHashMap::default());
         Dependency { before, own, buffers, clusters, triggers: (false, false), found: false }
     }
 
-    /// What is in flight after this launch.
-    pub fn end(&mut self) -> InFlight {
+    /// The launches in flight after this one.
+    pub fn end(&mut self) -> PendingLaunch {
         let (triggers, early) = self.triggers;
         if !triggers {
-            return InFlight::default();
+            return PendingLaunch::default();
         }
         let mut own = std::mem::take(&mut self.own);
         if early {

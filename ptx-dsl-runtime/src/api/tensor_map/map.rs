@@ -33,10 +33,10 @@ pub struct TensorMap<'a> {
 
 /// The memory of a tensor.
 #[derive(Debug)]
-pub struct Tensor<'a>(Memory<'a>);
+pub struct Tensor<'a>(MapMemory<'a>);
 
 #[derive(Debug)]
-enum Memory<'a> {
+enum MapMemory<'a> {
     ReadOnly(&'a [u8]),
     Writable(RefCell<&'a mut [u8]>),
     Argument(String),
@@ -56,15 +56,15 @@ pub(crate) enum Borrowed<'x> {
 impl Tensor<'_> {
     /// The tensor lies in the buffer of another argument of the launch: that of this parameter.
     pub fn argument(parameter: impl Into<String>) -> Self {
-        Tensor(Memory::Argument(parameter.into()))
+        Tensor(MapMemory::Argument(parameter.into()))
     }
 
-    /// Its bytes, if they are known before the launch.
+    /// The bytes of the map, if they are known before the launch.
     pub(super) fn len(&self) -> Option<u64> {
         match &self.0 {
-            Memory::ReadOnly(bytes) => Some(bytes.len() as u64),
-            Memory::Writable(bytes) => Some(Ref::map(bytes.borrow(), |b| &**b).len() as u64),
-            Memory::Argument(_) => None,
+            MapMemory::ReadOnly(bytes) => Some(bytes.len() as u64),
+            MapMemory::Writable(bytes) => Some(Ref::map(bytes.borrow(), |b| &**b).len() as u64),
+            MapMemory::Argument(_) => None,
         }
     }
 }
@@ -73,12 +73,12 @@ macro_rules! tensors {
     ($($t:ty $(, $n:ident)?;)*) => { $(
         impl<'a, T: Pod $(, const $n: usize)?> From<&'a $t> for Tensor<'a> {
             fn from(elements: &'a $t) -> Self {
-                Tensor(Memory::ReadOnly(bytemuck::cast_slice(&elements[..])))
+                Tensor(MapMemory::ReadOnly(bytemuck::cast_slice(&elements[..])))
             }
         }
         impl<'a, T: Pod $(, const $n: usize)?> From<&'a mut $t> for Tensor<'a> {
             fn from(elements: &'a mut $t) -> Self {
-                Tensor(Memory::Writable(RefCell::new(bytemuck::cast_slice_mut(&mut elements[..]))))
+                Tensor(MapMemory::Writable(RefCell::new(bytemuck::cast_slice_mut(&mut elements[..]))))
             }
         }
     )* };
@@ -102,7 +102,7 @@ impl<'a> TensorMap<'a> {
 
 /// A tensor map, without the lifetime of its tensor.
 pub(crate) trait MapWithMemory: std::fmt::Debug {
-    /// Its memory, for a launch.
+    /// The memory of the map, for a launch.
     fn borrow(&self) -> Borrowed<'_>;
 
     /// The fields.
@@ -117,9 +117,9 @@ pub(crate) trait MapWithMemory: std::fmt::Debug {
 impl MapWithMemory for TensorMap<'_> {
     fn borrow(&self) -> Borrowed<'_> {
         match &self.tensor.0 {
-            Memory::ReadOnly(bytes) => Borrowed::ReadOnly(bytes),
-            Memory::Argument(name) => Borrowed::Argument(name),
-            Memory::Writable(bytes) => match bytes.try_borrow_mut() {
+            MapMemory::ReadOnly(bytes) => Borrowed::ReadOnly(bytes),
+            MapMemory::Argument(name) => Borrowed::Argument(name),
+            MapMemory::Writable(bytes) => match bytes.try_borrow_mut() {
                 Ok(bytes) => Borrowed::Writable(RefMut::map(bytes, |b| &mut **b)),
                 Err(_) => Borrowed::Taken,
             },

@@ -5,6 +5,7 @@ use super::emitted::{read_param, write_param};
 use super::stretches::{called_heads, called_rows, slow_rows, slow_stretch};
 use crate::engines::warp_access::*;
 use crate::machine::Ctx;
+use crate::machine::ctx::parts::{LoadUnit, StoreUnit};
 use crate::numerics::lanes::expand;
 
 /// The instances. Never called.
@@ -45,13 +46,13 @@ pub fn instances() -> Vec<*const ()> {
                 called_rows::<$t, 1> as *const (),
                 called_rows::<$t, 2> as *const (),
                 called_rows::<$t, 4> as *const (),
-                Ctx::stretch_call::<$t, 1, $bytes> as *const (),
-                Ctx::stretch_call::<$t, 1, $row> as *const (),
-                Ctx::stretch_call::<$t, 2, $half> as *const (),
-                Ctx::store_rows_call::<$t, 1> as *const (),
-                Ctx::store_rows_call::<$t, 2> as *const (),
-                Ctx::store_rows_concurrent::<$t, 1> as *const (),
-                Ctx::store_rows_concurrent::<$t, 2> as *const (),
+                LoadUnit::stretch_call::<$t, 1, $bytes> as *const (),
+                LoadUnit::stretch_call::<$t, 1, $row> as *const (),
+                LoadUnit::stretch_call::<$t, 2, $half> as *const (),
+                StoreUnit::store_rows_call::<$t, 1> as *const (),
+                StoreUnit::store_rows_call::<$t, 2> as *const (),
+                StoreUnit::store_rows_concurrent::<$t, 1> as *const (),
+                StoreUnit::store_rows_concurrent::<$t, 2> as *const (),
             ]);
         )*};
     }

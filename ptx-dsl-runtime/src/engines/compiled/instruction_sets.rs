@@ -21,7 +21,7 @@ macro_rules! level {
             pub fn step<K: CompiledKernel>(x: &mut Ctx<'_>, mut pc: Pc, warps: &mut [K::Warp]) -> Stepped {
                 loop {
                     match K::step_at::<$level>(x, pc, warps) {
-                        Ok(Next::Exit) if x.start_next_cluster() => {
+                        Ok(Next::Exit) if x.starts().start_next_cluster() => {
                             if !K::FRESH {
                                 warps.fill(K::Warp::default());
                             }

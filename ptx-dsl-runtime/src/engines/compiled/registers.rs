@@ -8,14 +8,14 @@ use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use ptx_dsl_isa::image::Callee;
 
-struct Registers<K: CompiledKernel> {
+struct CompiledRegisters<K: CompiledKernel> {
     /// the registers of the warps of each slot
     warps: Vec<Vec<K::Warp>>,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
 }
 
-impl<K: CompiledKernel> Body for Registers<K> {
+impl<K: CompiledKernel> Body for CompiledRegisters<K> {
     fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>> {
         let c = &x.cur;
         let first = c.cta as usize * self.warps_per_cta;
@@ -85,5 +85,5 @@ impl<K: CompiledKernel> Activations for OfThread<'_, K> {
 /// Fresh registers for slots of `warps` warps each.
 pub(super) fn new<K: CompiledKernel>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body> {
     let warps = vec![vec![K::Warp::default(); warps]; slots];
-    Box::new(Registers::<K> { warps, warps_per_cta, snapshot: Vec::new() })
+    Box::new(CompiledRegisters::<K> { warps, warps_per_cta, snapshot: Vec::new() })
 }

@@ -1,6 +1,6 @@
 //! Stretches: the bytes that loads at constant offsets from one base address read, with one bounds check for all of them.
 
-use crate::engines::warp_access::{Done, addresses, general_load, low};
+use crate::engines::warp_access::{addresses, general_load, low};
 use crate::machine::Ctx;
 use crate::memory::prefetch::{DISTANCE, prefetch};
 use crate::memory::scattered::Scattered;
@@ -9,6 +9,7 @@ use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::Word;
 use crate::numerics::lanes::lanes;
 use crate::numerics::qual::Q;
+use crate::semantics::Done;
 use crate::semantics::space;
 
 /// The slow path of a stretch: performs each load by itself. `addr` is where the stretch starts, consecutive in each row or the
@@ -34,7 +35,7 @@ pub fn slow_stretch<T: Scattered, const NB: usize, const LEN: usize>(
         let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
         let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
         let wanted = if same { first } else { m };
-        if !x.load_lanes_concurrent(space(q), wanted, &addr, &mut [&mut v]) {
+        if !x.loads().load_lanes_concurrent(space(q), wanted, &addr, &mut [&mut v]) {
             x.site = site;
             general_load(x, q, m, &addr, [&mut v])?;
         }
@@ -64,7 +65,7 @@ pub fn slow_rows<T: Scattered, const NB: usize, const LEN: usize>(
 ) -> Done {
     // copies the gaps between the loads too: worth it if they are small
     let wanted = all.len() * if same { 1 } else { 32 / NB } * T::BYTES;
-    if 2 * wanted >= LEN && x.stretch_concurrent::<T, NB, LEN>(space(q), base, stretch) {
+    if 2 * wanted >= LEN && x.loads().stretch_concurrent::<T, NB, LEN>(space(q), base, stretch) {
         return Ok(());
     }
     slow_stretch::<T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all, stretch)

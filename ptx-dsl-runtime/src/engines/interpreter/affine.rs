@@ -1,7 +1,7 @@
 //! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
 //! around.
 
-use super::registers::{Line, RegisterKind, Scalar};
+use super::registers::{AffineLine, RegisterKind, Scalar};
 use super::runner::Runner;
 use crate::numerics::lanes::{self, equal_lane};
 
@@ -11,7 +11,7 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 
 /// The rule by which the result follows from the operands.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Rule {
+pub(super) enum AffineRule {
     Add,
     Sub,
     Mul,
@@ -76,11 +76,11 @@ impl Compare {
     }
 }
 
-impl Rule {
-    pub fn of(opcode: Opcode, q: Q, i: &Instr, width: &dyn Fn(&Register) -> u8) -> Option<Rule> {
+impl AffineRule {
+    pub fn of(opcode: Opcode, q: Q, i: &Instr, width: &dyn Fn(&Register) -> u8) -> Option<AffineRule> {
         let ty = q.ty[0];
         if opcode == op::setp && i.sources.len() == 2 && i.results.len() == 1 && ty.bits() == 32 && !ty.is_float() {
-            return Some(Rule::Compare { compare: Compare::of(q)?, signed: ty.is_signed() });
+            return Some(AffineRule::Compare { compare: Compare::of(q)?, signed: ty.is_signed() });
         }
         let result = (*i.results.first()?)?;
         let bits = u32::from(width(&result));
@@ -90,17 +90,17 @@ impl Rule {
         }
         let same = ty.bits() == bits;
         match opcode {
-            op::add if same => Some(Rule::Add),
-            op::sub if same => Some(Rule::Sub),
+            op::add if same => Some(AffineRule::Add),
+            op::sub if same => Some(AffineRule::Sub),
             op::mul | op::mad if q.has(q::wide) => {
-                (ty.bits() == 32 && bits == 64).then_some(Rule::Wide { signed: ty.is_signed() })
+                (ty.bits() == 32 && bits == 64).then_some(AffineRule::Wide { signed: ty.is_signed() })
             }
-            op::mul if same && q.has(q::lo) => Some(Rule::Mul),
-            op::mad if same && q.has(q::lo) => Some(Rule::Mad),
-            op::shl if same => Some(Rule::Shl),
+            op::mul if same && q.has(q::lo) => Some(AffineRule::Mul),
+            op::mad if same && q.has(q::lo) => Some(AffineRule::Mad),
+            op::shl if same => Some(AffineRule::Shl),
             op::cvt if q.types == 2 && integer(q.ty[1]) && ty.bits() == bits => match (bits, q.ty[1].bits()) {
-                (64, 32) => Some(Rule::Extend { signed: q.ty[1].is_signed() }),
-                (32, 64) => Some(Rule::Truncate),
+                (64, 32) => Some(AffineRule::Extend { signed: q.ty[1].is_signed() }),
+                (32, 64) => Some(AffineRule::Truncate),
                 _ => None,
             },
             _ => None,
@@ -110,37 +110,37 @@ impl Rule {
     /// The order in which [`Runner::set_line`] takes the operands: a uniform factor is second. `None` if they have no affine result.
     pub fn order(self, [a, b, _]: [RegisterKind; 3]) -> Option<[usize; 3]> {
         match self {
-            Rule::Mul | Rule::Mad | Rule::Wide { .. } if b != RegisterKind::Uniform => {
+            AffineRule::Mul | AffineRule::Mad | AffineRule::Wide { .. } if b != RegisterKind::Uniform => {
                 (a == RegisterKind::Uniform).then_some([1, 0, 2])
             }
-            Rule::Shl if b != RegisterKind::Uniform => None,
+            AffineRule::Shl if b != RegisterKind::Uniform => None,
             _ => Some([0, 1, 2]),
         }
     }
 
     /// The result for these operands, if it is affine in a register of `bits`. One that is not there is 0. `shape`: of the CTA.
     #[inline(always)]
-    pub fn apply(self, shape: (u32, u32), s: impl Fn(usize) -> Line, bits: u32) -> Option<Line> {
+    pub fn apply(self, shape: (u32, u32), s: impl Fn(usize) -> AffineLine, bits: u32) -> Option<AffineLine> {
         let (base, x, y) = match self {
-            Rule::Add => sum(s(0), s(1)),
-            Rule::Sub => sum(s(0), scaled(s(1), u64::MAX)),
-            Rule::Mul => scaled(s(0), s(1).0),
-            Rule::Mad => sum(scaled(s(0), s(1).0), s(2)),
-            Rule::Shl => {
+            AffineRule::Add => sum(s(0), s(1)),
+            AffineRule::Sub => sum(s(0), scaled(s(1), u64::MAX)),
+            AffineRule::Mul => scaled(s(0), s(1).0),
+            AffineRule::Mad => sum(scaled(s(0), s(1).0), s(2)),
+            AffineRule::Shl => {
                 let by = s(1).0 as u32;
                 if by >= bits {
                     return None;
                 }
                 scaled(s(0), 1 << by)
             }
-            Rule::Wide { signed } => {
+            AffineRule::Wide { signed } => {
                 let factor = s(1).0 as u32;
                 let factor = if signed { factor as i32 as i64 as u64 } else { factor.into() };
                 sum(scaled(extended(shape, s(0), signed)?, factor), s(2))
             }
-            Rule::Extend { signed } => extended(shape, s(0), signed)?,
-            Rule::Truncate => s(0),
-            Rule::Compare { .. } => return None,
+            AffineRule::Extend { signed } => extended(shape, s(0), signed)?,
+            AffineRule::Truncate => s(0),
+            AffineRule::Compare { .. } => return None,
         };
         Some(match bits {
             64 => (base, x, y),
@@ -150,18 +150,18 @@ impl Rule {
 }
 
 #[inline(always)]
-fn sum(a: Line, b: Line) -> Line {
+fn sum(a: AffineLine, b: AffineLine) -> AffineLine {
     (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1), a.2.wrapping_add(b.2))
 }
 
 #[inline(always)]
-fn scaled((base, x, y): Line, by: u64) -> Line {
+fn scaled((base, x, y): AffineLine, by: u64) -> AffineLine {
     (base.wrapping_mul(by), x.wrapping_mul(by as i64), y.wrapping_mul(by as i64))
 }
 
 /// A 32-bit value in 64 bits, if no lane wraps around.
 #[inline(always)]
-fn extended(shape: (u32, u32), line: Line, signed: bool) -> Option<Line> {
+fn extended(shape: (u32, u32), line: AffineLine, signed: bool) -> Option<AffineLine> {
     range(shape, line, signed)?;
     let base = if signed { line.0 as u32 as i32 as i64 } else { line.0 as u32 as i64 };
     Some((base as u64, i64::from(line.1 as i32), i64::from(line.2 as i32)))
@@ -176,7 +176,7 @@ fn extent((nx, ny): (u32, u32), x: i64, y: i64) -> Option<(i64, i64)> {
 
 /// The lowest and the highest value of a 32-bit value, if no lane wraps around.
 #[inline(always)]
-fn range(shape: (u32, u32), (base, x, y): Line, signed: bool) -> Option<(i64, i64)> {
+fn range(shape: (u32, u32), (base, x, y): AffineLine, signed: bool) -> Option<(i64, i64)> {
     let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
     let (below, above) = extent(shape, x as i32 as i64, y as i32 as i64)?;
     let (low, high) = (base + below, base + above);
@@ -187,7 +187,7 @@ fn range(shape: (u32, u32), (base, x, y): Line, signed: bool) -> Option<(i64, i6
 
 impl Runner<'_, '_> {
     /// The lowest and the highest value of all threads of the CTA, if none wraps around.
-    pub fn ends(&self, (base, x, y): Line, bits: u32) -> Option<[u64; 2]> {
+    pub fn ends(&self, (base, x, y): AffineLine, bits: u32) -> Option<[u64; 2]> {
         if bits == 32 {
             return range(self.registers.shape, (base, x, y), false).map(|(low, high)| [low as u64, high as u64]);
         }
@@ -198,12 +198,12 @@ impl Runner<'_, '_> {
     /// The kind of what [`Runner::set_line`] sets for these operands, at least one of which is affine. `None` if it cannot.
     pub fn kind_of_line(
         &self,
-        rule: Rule,
-        s: [Line; 3],
+        rule: AffineRule,
+        s: [AffineLine; 3],
         kinds: [RegisterKind; 3],
         result: Register,
     ) -> Option<RegisterKind> {
-        let Rule::Compare { compare, signed } = rule else {
+        let AffineRule::Compare { compare, signed } = rule else {
             let bits = self.registers.slot(result).bits;
             return rule.apply(self.registers.shape, |i| s[i], bits).map(|_| RegisterKind::Affine);
         };
@@ -218,8 +218,8 @@ impl Runner<'_, '_> {
 
     /// Computes an affine result, or that of a comparison. False, with nothing done, if it is not of that kind.
     #[inline(always)]
-    pub fn set_line(&mut self, rule: Rule, s: [Line; 3], result: Register, kind: RegisterKind) -> bool {
-        if let Rule::Compare { compare, signed } = rule {
+    pub fn set_line(&mut self, rule: AffineRule, s: [AffineLine; 3], result: Register, kind: RegisterKind) -> bool {
+        if let AffineRule::Compare { compare, signed } = rule {
             return self.set_compared(compare, signed, (s[0], s[1].0), result, kind);
         }
         let bits = self.registers.slot(result).bits;
@@ -234,7 +234,7 @@ impl Runner<'_, '_> {
         &mut self,
         compare: Compare,
         signed: bool,
-        (line, with): (Line, u64),
+        (line, with): (AffineLine, u64),
         result: Register,
         kind: RegisterKind,
     ) -> bool {
@@ -247,19 +247,19 @@ impl Runner<'_, '_> {
     }
 
     /// A comparison of an affine value with a uniform one, if all threads of the CTA give the same.
-    fn compared(&self, compare: Compare, signed: bool, line: Line, with: u64) -> Option<bool> {
+    fn compared(&self, compare: Compare, signed: bool, line: AffineLine, with: u64) -> Option<bool> {
         let (low, high) = range(self.registers.shape, line, signed)?;
         let with = if signed { with as u32 as i32 as i64 } else { with as u32 as i64 };
         compare.of_range(low, high, with)
     }
 
     /// Does a comparison of this affine value with a uniform one hold in the lanes up to some thread, because it is like `%tid.x`?
-    fn compares_threads(&self, signed: bool, line: Line) -> bool {
+    fn compares_threads(&self, signed: bool, line: AffineLine) -> bool {
         line.1 == 1 && self.registers.shape.1 == 1 && range(self.registers.shape, line, signed).is_some()
     }
 
     /// Runs a comparison of an affine value with a uniform one. False, with nothing done, if the affine value is not like `%tid.x`.
-    fn compare_rows(&mut self, compare: Compare, signed: bool, line: Line, with: u64, result: Register) -> bool {
+    fn compare_rows(&mut self, compare: Compare, signed: bool, line: AffineLine, with: u64, result: Register) -> bool {
         if !self.compares_threads(signed, line) {
             return false;
         }

@@ -1,16 +1,19 @@
 //! The calls that lead to a faulty instruction, as the interpreter's registers and stacks have them.
 
+use super::parts::FaultDetails;
 use super::runner::Runner;
 use crate::engines::callers::{Activations, Call, callers};
 use crate::fault::{At, ThreadId};
 use ptx_dsl_isa::image::Callee;
 
-impl Runner<'_, '_> {
+impl FaultDetails<'_, '_, '_> {
     /// The calls that lead a thread of the CTA to a statement, the innermost first, and the number of those for which a report has no room.
     pub fn callers(&self, site: u32, thread: ThreadId) -> (Vec<At>, usize) {
         let (warp, lane) = (thread.warp as usize, thread.lane as usize & 31);
-        let Some(leader) = warp.checked_sub(self.lo).map(|k| self.leader(k)) else { return (Vec::new(), 0) };
-        callers(self.image, &self.x.geometry, site, &OfThread { runner: self, leader, warp, lane })
+        let Some(leader) = warp.checked_sub(self.runner.lo).map(|k| self.runner.leader(k)) else {
+            return (Vec::new(), 0);
+        };
+        callers(self.runner.image, &self.runner.x.geometry, site, &OfThread { runner: self.runner, leader, warp, lane })
     }
 }
 

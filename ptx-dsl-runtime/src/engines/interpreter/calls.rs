@@ -2,12 +2,11 @@
 
 use super::runner::{Masks, Runner};
 use crate::fault::{Fault, FaultKind};
+use crate::semantics::Done;
 
 use crate::engines::compiled::emitted;
 use crate::numerics::lanes::Lanes;
 use ptx_dsl_isa::image::{Callee, Frame, Place, Register, Transfer};
-
-type Done = Result<(), Box<Fault>>;
 
 /// The lanes of `masks` call a function: reads all arguments, makes the frame, writes all parameters.
 pub(super) fn pass_arguments(r: &mut Runner<'_, '_>, callee: &Callee, masks: &Masks) -> Done {

@@ -1,18 +1,18 @@
 //! The code of a kernel: its image with functions in place of opcodes.
 
-use super::affine::Rule;
+use super::affine::AffineRule;
 use super::kinds::KindSet;
 use super::liveness::Liveness;
-use super::loaded::Pending;
+use super::loaded::PendingRegisters;
 use super::mbarrier::Fast;
-use super::memory::{Compiled, MemoryAccess};
+use super::memory::{CompiledAccess, MemoryAccess};
 use super::nans::AnyNan;
 use super::op::{Op, WarpFunction};
 use super::registers::{Constants, Registers};
 use super::rows::RowFunction;
 use super::shuffle;
 use super::suspects::Suspects;
-use super::watched::{self, Undefined};
+use super::watched::{self, UndefinedRegisters};
 use crate::kernel::Flow;
 use crate::kernel::Pc;
 use crate::machine::geometry::Geometry;
@@ -20,7 +20,7 @@ use crate::memory::address::AddrSpace;
 use crate::numerics::qual::{Q, Qualifiers};
 use crate::numerics::simd::InstructionSet;
 use crate::semantics::list::calls;
-use crate::semantics::warp::Mode;
+use crate::semantics::warp::ShuffleMode;
 use crate::semantics::{Call, Lane, OnRegisters, OnWarp, arith, space};
 use ptx_dsl_isa::image::{self, Action, Guard, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
@@ -49,7 +49,7 @@ pub(super) struct Region {
     pub registers: KindSet,
     /// The instruction at the end of the region that may wait, if there is one.
     pub block: Option<Block>,
-    /// Its instructions, with its end.
+    /// The instructions of the region, with its end.
     pub instructions: u64,
     /// The work of a warp in it beyond that of as many plain instructions: an atomic operation or a barrier counts for many.
     pub work: u64,
@@ -101,7 +101,7 @@ pub(super) struct Instr {
 /// The strategy by which an instruction runs.
 pub(super) enum Run {
     /// Lane by lane.
-    Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
+    Lane { one: Lane, rows: Option<RowFunction>, rule: Option<AffineRule>, registers: Vec<Register> },
     /// Warp by warp, or once if all lanes do the same.
     Warp { function: WarpFunction, once: Once },
     /// An arrival at an mbarrier object; `drop`: it lowers the expected count.
@@ -111,7 +111,7 @@ pub(super) enum Run {
     /// `mov` of one register or constant.
     Copy,
     /// A load, a store, or an addition to memory, of elements in plain registers.
-    Memory { access: MemoryAccess, compiled: Compiled, function: WarpFunction },
+    Memory { access: MemoryAccess, compiled: CompiledAccess, function: WarpFunction },
     /// No function: the host has no such instruction, and a launch has refused it.
     Nothing,
 }
@@ -154,7 +154,7 @@ pub(super) struct Block {
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
     /// The function by which a `shfl.sync` of whole warps finds its source.
-    pub shuffle: Option<Mode>,
+    pub shuffle: Option<ShuffleMode>,
     /// Whether the instruction is a `mbarrier.try_wait` that may have a fast path.
     pub waits: bool,
 }
@@ -193,8 +193,8 @@ impl Code {
         let mut registers = Registers::new(&self.image, geometry, &self.constants);
         if let Some(suspects) = &self.suspects {
             let warps = registers.warps;
-            registers.undefined = Some(Undefined::new(suspects, warps));
-            registers.pending = suspects.loaded.each_ref().map(|of| Pending::new(of, warps));
+            registers.undefined = Some(UndefinedRegisters::new(suspects, warps));
+            registers.pending = suspects.loaded.each_ref().map(|of| PendingRegisters::new(of, warps));
         }
         registers
     }
@@ -311,9 +311,9 @@ impl Decoder<'_> {
     }
 
     /// A memory access in plain registers, and its loops.
-    fn access(&self, i: &image::Instr, opcode: Opcode, q: Q) -> Option<(MemoryAccess, Compiled)> {
+    fn access(&self, i: &image::Instr, opcode: Opcode, q: Q) -> Option<(MemoryAccess, CompiledAccess)> {
         let access = MemoryAccess::of(opcode, q, i, &self.image.registers)?;
-        let compiled = Compiled::of(&access, self.set)?;
+        let compiled = CompiledAccess::of(&access, self.set)?;
         Some((access, compiled))
     }
 
@@ -327,7 +327,7 @@ impl Decoder<'_> {
                 let any_nan = i.results.iter().all(|r| r.is_some_and(|r| self.any_nan.has(r)));
                 let constants = &mut self.constants;
                 let rows = RowFunction::find(opcode, q, i, &self.image.registers, any_nan, self.set, constants);
-                Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
+                Run::Lane { one: *one, rows, rule: AffineRule::of(opcode, q, i, &widths), registers: registers(i) }
             }
             Some(Call::Warp(function)) => match self.access(i, opcode, q) {
                 Some((access, compiled)) => Run::Memory { access, compiled, function: *function },

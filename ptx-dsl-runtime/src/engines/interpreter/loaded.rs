@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The rule that registers follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Rule {
+pub(super) enum LoadRule {
     /// The registers that `tcgen05.ld` loads.
     #[default]
     Loads,
@@ -34,20 +34,20 @@ enum LoadedUse {
 }
 
 impl LoadedUse {
-    fn of(rule: Rule, i: &Instr, qualifiers: Q) -> LoadedUse {
+    fn of(rule: LoadRule, i: &Instr, qualifiers: Q) -> LoadedUse {
         let Action::Opcode { opcode, .. } = i.action else { return LoadedUse::Copy };
         let effects = opcode.entries().next().map(|e| e.instr.effects);
         match (rule, effects.map(|e| (e.tensor, e.group))) {
-            (Rule::Loads, Some((Tensor::Load, _))) => LoadedUse::Load,
-            (Rule::Loads, Some((Tensor::Wait, _))) if !qualifiers.has(q::st) => LoadedUse::Wait,
-            (Rule::Products, Some((_, Group::Wgmma(Step::Start)))) => LoadedUse::Use,
+            (LoadRule::Loads, Some((Tensor::Load, _))) => LoadedUse::Load,
+            (LoadRule::Loads, Some((Tensor::Wait, _))) if !qualifiers.has(q::st) => LoadedUse::Wait,
+            (LoadRule::Products, Some((_, Group::Wgmma(Step::Start)))) => LoadedUse::Use,
             // with an operand it is a check
-            (Rule::Products, _) if opcode == op::wgmma_fence && i.sources.is_empty() => LoadedUse::Wait,
+            (LoadRule::Products, _) if opcode == op::wgmma_fence && i.sources.is_empty() => LoadedUse::Wait,
             _ if opcode == op::mov => LoadedUse::Copy,
             // an argument of a device function
-            (Rule::Products, _) if opcode == op::ld && qualifiers.has(q::param_func) => LoadedUse::Copy,
-            (Rule::Loads, _) => LoadedUse::Use,
-            (Rule::Products, _) => LoadedUse::Load,
+            (LoadRule::Products, _) if opcode == op::ld && qualifiers.has(q::param_func) => LoadedUse::Copy,
+            (LoadRule::Loads, _) => LoadedUse::Use,
+            (LoadRule::Products, _) => LoadedUse::Load,
         }
     }
 }
@@ -65,14 +65,14 @@ fn fragments<'i>(image: &'i Image, i: &'i Instr) -> impl Iterator<Item = Registe
 /// The registers that a rule is about, and copies of them.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Loaded {
-    rule: Rule,
+    rule: LoadRule,
     /// The number of each register among the loaded ones.
     numbers: Vec<Option<u32>>,
     count: usize,
 }
 
 impl Loaded {
-    pub fn new(rule: Rule, image: &Image) -> Loaded {
+    pub fn new(rule: LoadRule, image: &Image) -> Loaded {
         let mut numbers = vec![None; image.registers.len()];
         let mut count = 0;
         let all = || image.regions.iter().flat_map(Region::instructions);
@@ -82,12 +82,12 @@ impl Loaded {
                 let has = |r: Register| numbers[r as usize].is_some();
                 // with the copies that are read, or of what is loaded
                 let found: Vec<Register> = match (rule, LoadedUse::of(rule, i, Q::NONE)) {
-                    (Rule::Loads, LoadedUse::Load) => i.results.iter().flatten().copied().collect(),
-                    (Rule::Loads, LoadedUse::Copy) if i.sources.iter().filter_map(register).any(has) => {
+                    (LoadRule::Loads, LoadedUse::Load) => i.results.iter().flatten().copied().collect(),
+                    (LoadRule::Loads, LoadedUse::Copy) if i.sources.iter().filter_map(register).any(has) => {
                         i.results.iter().flatten().copied().collect()
                     }
-                    (Rule::Products, LoadedUse::Use) => fragments(image, i).collect(),
-                    (Rule::Products, LoadedUse::Copy) if i.results.iter().flatten().copied().any(has) => {
+                    (LoadRule::Products, LoadedUse::Use) => fragments(image, i).collect(),
+                    (LoadRule::Products, LoadedUse::Copy) if i.results.iter().flatten().copied().any(has) => {
                         i.sources.iter().filter_map(register).collect()
                     }
                     _ => continue,
@@ -114,7 +114,7 @@ impl Loaded {
 /// The effect of an instruction on loaded registers, and the registers.
 #[derive(Debug)]
 pub(super) struct Touch {
-    pub rule: Rule,
+    pub rule: LoadRule,
     kind: LoadedUse,
     opcode: Option<Opcode>,
     reads: Vec<Register>,
@@ -132,7 +132,7 @@ impl Touch {
         let is_loaded = |r: &Register| loaded.number(*r).is_some();
         let reads: Vec<_> = i.sources.iter().filter_map(register).filter(is_loaded).collect();
         let writes: Vec<_> = i.results.iter().flatten().copied().filter(is_loaded).collect();
-        let reads_matter = (rule, kind) != (Rule::Products, LoadedUse::Load);
+        let reads_matter = (rule, kind) != (LoadRule::Products, LoadedUse::Load);
         let touches = kind == LoadedUse::Wait || reads_matter && !reads.is_empty() || !writes.is_empty();
         touches.then_some(Touch { rule, kind, opcode, reads, writes })
     }
@@ -151,7 +151,7 @@ pub(super) struct Value {
 
 /// The loaded registers of a CTA.
 #[derive(Debug, Clone)]
-pub(super) struct Pending {
+pub(super) struct PendingRegisters {
     loaded: Arc<Loaded>,
     /// The number of waits of each warp.
     waits: Vec<u32>,
@@ -159,11 +159,12 @@ pub(super) struct Pending {
     values: Vec<Option<Value>>,
 }
 
-impl Pending {
+impl PendingRegisters {
     /// The state at the start; `None` if no register is loaded.
-    pub fn new(loaded: &Arc<Loaded>, warps: usize) -> Option<Pending> {
+    pub fn new(loaded: &Arc<Loaded>, warps: usize) -> Option<PendingRegisters> {
         let count = loaded.count;
-        let new = || Pending { loaded: loaded.clone(), waits: vec![0; warps], values: vec![None; count * warps] };
+        let new =
+            || PendingRegisters { loaded: loaded.clone(), waits: vec![0; warps], values: vec![None; count * warps] };
         (count != 0).then(new)
     }
 

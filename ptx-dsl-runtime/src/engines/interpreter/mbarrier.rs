@@ -42,19 +42,21 @@ impl Fast {
     }
 }
 
-impl Runner<'_, '_> {
-    /// The object and the parity, or the bytes, of an operation that is the same in all lanes.
-    fn phase(&self, op: &Op) -> Option<(u64, u64)> {
-        let address = self.uniform(&op.sources[0])?;
-        Some((address, op.sources.get(1).map_or(Some(0), |o| self.uniform(o))?))
-    }
+/// The object and the parity, or the bytes, of an operation that is the same in all lanes.
+fn uniform_operands(r: &Runner<'_, '_>, op: &Op) -> Option<(u64, u64)> {
+    let address = r.uniform(&op.sources[0])?;
+    Some((address, op.sources.get(1).map_or(Some(0), |o| r.uniform(o))?))
+}
 
+impl Runner<'_, '_> {
     /// Makes all warps of the cohort wait for one phase. False, with nothing done, if the wait is not of this kind.
     pub fn wait_together(&mut self, op: &Op, pc: Pc, next: Pc) -> Result<bool, Box<Fault>> {
         if self.apart && self.n > 1 {
             return Ok(false);
         }
-        let (Some((address, parity)), Some(result)) = (self.phase(op), op.results[0]) else { return Ok(false) };
+        let (Some((address, parity)), Some(result)) = (uniform_operands(self, op), op.results[0]) else {
+            return Ok(false);
+        };
         self.together();
         self.x.at(op.site, op.order);
         // by warp: the result, and whether there is one
@@ -89,7 +91,7 @@ impl Runner<'_, '_> {
         drop: bool,
         slowly: impl Fn(&mut Self, usize) -> Done,
     ) -> Result<bool, Box<Fault>> {
-        let Some((address, bytes)) = self.phase(op) else { return Ok(false) };
+        let Some((address, bytes)) = uniform_operands(self, op) else { return Ok(false) };
         for k in 0..self.n {
             let m = self.masks[k];
             if m == 0 {

@@ -16,7 +16,7 @@ pub(super) use indexed::Indexed;
 pub(super) use product::{CHAIN, Factor, Products};
 
 use super::op::{Op, WarpFunction};
-use super::registers::{Line, Scalar};
+use super::registers::{AffineLine, Scalar};
 use super::runner::Runner;
 use crate::engines::warp_access;
 use crate::fault::Fault;
@@ -30,15 +30,15 @@ use pieces::Pieced;
 use scattered::Each;
 
 /// The functions of an access for this processor.
-pub(super) struct Compiled {
+pub(super) struct CompiledAccess {
     pieces: Pieced,
     each: Each,
 }
 
-impl Compiled {
+impl CompiledAccess {
     /// The loops on rows for this access; `None` if there are none for this processor.
     pub fn of(access: &MemoryAccess, set: InstructionSet) -> Option<Self> {
-        Some(Compiled { pieces: Pieced::find(access, set)?, each: Each::find(access, set)? })
+        Some(CompiledAccess { pieces: Pieced::find(access, set)?, each: Each::find(access, set)? })
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &MemoryAccess,
-    compiled: &Compiled,
+    compiled: &CompiledAccess,
     f: WarpFunction,
 ) -> Done {
     if access.is_local() {
@@ -77,8 +77,8 @@ pub(super) fn run_affine(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &MemoryAccess,
-    (compiled, f): (&Compiled, WarpFunction),
-    address: &Line,
+    (compiled, f): (&CompiledAccess, WarpFunction),
+    address: &AffineLine,
 ) -> Done {
     telling(r, |r| at_affine_addresses(r, op, access, (compiled, f), address))
 }
@@ -89,12 +89,18 @@ pub(super) fn run_each(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &MemoryAccess,
-    (compiled, f): (&Compiled, WarpFunction),
+    (compiled, f): (&CompiledAccess, WarpFunction),
 ) -> Done {
     telling(r, |r| anywhere(r, op, access, (compiled, f)))
 }
 
-fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &Compiled, f: WarpFunction) -> Done {
+fn run_fast(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &MemoryAccess,
+    compiled: &CompiledAccess,
+    f: WarpFunction,
+) -> Done {
     match r.scalar_operand(&op.sources[0]) {
         Some(Scalar::Uniform(at)) if access.is_once(r.all) && load_once(r, op, access, at)? => Ok(()),
         Some(affine @ Scalar::Affine { .. }) if access.is_in_pieces() => {
@@ -122,15 +128,20 @@ fn at_affine_addresses(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &MemoryAccess,
-    (compiled, f): (&Compiled, WarpFunction),
-    address: &Line,
+    (compiled, f): (&CompiledAccess, WarpFunction),
+    address: &AffineLine,
 ) -> Done {
     r.x.at(op.site, op.order);
     if in_pieces(r, op, access, compiled, address) { Ok(()) } else { compiled.each.run(r, op, access, f) }
 }
 
 #[inline(always)]
-fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, (compiled, f): (&Compiled, WarpFunction)) -> Done {
+fn anywhere(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &MemoryAccess,
+    (compiled, f): (&CompiledAccess, WarpFunction),
+) -> Done {
     r.x.at(op.site, op.order);
     compiled.each.run(r, op, access, f)
 }
@@ -138,7 +149,13 @@ fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, (compiled, f
 /// Accesses memory in pieces, if the first threads do, and none of the others. Lanes that have exited, or do not exist, access
 /// nothing. False, with nothing done, if that is not so.
 #[inline(always)]
-fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &Compiled, address: &Line) -> bool {
+fn in_pieces(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &MemoryAccess,
+    compiled: &CompiledAccess,
+    address: &AffineLine,
+) -> bool {
     let count = r.first_threads();
     count != 0 && compiled.pieces.run(r, op, access, address, count)
 }
@@ -146,24 +163,24 @@ fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, compiled: &
 /// Tells the monitor of a load of the same elements by all lanes.
 fn report_uniform(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: u64) -> bool {
     let bytes = access.bytes * access.count as u32;
-    let inside = r.x.bytes_at(access.cache, access.space, at, bytes as usize).is_some();
+    let inside = r.x.loads().bytes_at(access.cache, access.space, at, bytes as usize).is_some();
     if !inside || !at.is_multiple_of(bytes.into()) {
         return false;
     }
     let pieces = Pieces { count: r.n as u32, lanes: 32, step: 0, distance: 0 };
-    r.full && r.x.report_pieces(access.space, at, (bytes, false), r.lo, &pieces)
+    r.full && r.x.report().pieces(access.space, at, (bytes, false), r.lo, &pieces)
         || (0..r.n).all(|k| {
             let m = r.masks[k];
             r.x.warp = (r.lo + k) as u32;
-            m == 0 || r.x.report_row(access.space, at, (bytes, 0, false), m)
+            m == 0 || r.x.report().row(access.space, at, (bytes, 0, false), m)
         })
 }
 
 /// Loads the same elements for all lanes by one access.
 fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: u64) -> Done {
     let one = match (access.bytes, access.count) {
-        (4, 1) => r.x.load_one::<u32, 1>(access.cache, access.space, at).map(|[v]| extended(v, access)),
-        (8, 1) => r.x.load_one::<u64, 1>(access.cache, access.space, at).map(|[v]| v),
+        (4, 1) => r.x.loads().load_one::<u32, 1>(access.cache, access.space, at).map(|[v]| extended(v, access)),
+        (8, 1) => r.x.loads().load_one::<u64, 1>(access.cache, access.space, at).map(|[v]| v),
         _ => None,
     };
     if let Some(v) = one {

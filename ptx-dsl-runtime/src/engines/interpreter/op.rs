@@ -16,7 +16,7 @@ pub(super) type WarpFunction = OnWarp<()>;
 pub(super) struct Op {
     pub q: Q,
     pub site: u32,
-    /// Its number among the instructions of the image.
+    /// The number of the instruction in the image.
     pub number: u32,
     /// The memory order of the instruction, for monitors.
     pub order: Order,

@@ -1,6 +1,6 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
-use super::affine::Rule;
+use super::affine::AffineRule;
 use super::code::{Block, BlockFunction, Instr, Once, Run};
 use super::memory;
 use super::op::{Op, WarpFunction};
@@ -51,7 +51,7 @@ impl Runner<'_, '_> {
         if let Some(watched) = &op.watched
             && (watched.always || self.registers.has_undefined())
         {
-            self.watch(op, watched)?;
+            self.tracker().watch(op, watched)?;
         }
         if (self.guarded || op.guard.is_some()) && !self.guard(op) {
             return Ok(());
@@ -127,7 +127,7 @@ impl Runner<'_, '_> {
             }
             let next = rest.iter().enumerate().find_map(|(i, op)| {
                 let fault = self.execute(op).err()?;
-                Some((i, self.with_reads(&op.op, fault)))
+                Some((i, self.details().with_reads(&op.op, fault)))
             });
             let Some((at, earlier)) = next else { return fault };
             (fault, rest) = (earlier, &rest[at + 1..]);
@@ -168,7 +168,7 @@ impl Runner<'_, '_> {
     }
 
     /// Computes an affine result, or that of a comparison. False, with nothing done, if operands are not affine.
-    fn line(&mut self, rule: Rule, op: &Op) -> bool {
+    fn line(&mut self, rule: AffineRule, op: &Op) -> bool {
         let (mut s, Some(result)) = ([Scalar::Uniform(0); 3], op.results[0]) else { return false };
         for (s, o) in s.iter_mut().zip(&op.sources) {
             match self.scalar_operand(o) {
@@ -342,6 +342,6 @@ impl Runner<'_, '_> {
             BlockFunction::Lanes(function) => self.call(op, k, function, passed),
             BlockFunction::Registers(function) => self.call_with_registers(op, k, function, m),
         };
-        flow.map_err(|fault| self.with_reads(op, fault))
+        flow.map_err(|fault| self.details().with_reads(op, fault))
     }
 }

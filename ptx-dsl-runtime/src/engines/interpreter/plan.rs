@@ -123,7 +123,7 @@ pub(super) fn run_from(r: &mut Runner<'_, '_>, body: &[Instr], from: usize) -> D
 #[cold]
 #[inline(never)]
 pub(super) fn failed(r: &mut Runner<'_, '_>, body: &[Instr], at: usize, fault: Box<Fault>) -> Box<Fault> {
-    let fault = r.with_reads(&body[at].op, fault);
+    let fault = r.details().with_reads(&body[at].op, fault);
     r.first_fault(&body[at + 1..], fault)
 }
 

@@ -38,11 +38,11 @@ pub(super) struct Read {
 
 /// The loops of a kernel, by region; `None` for a region in none, or in one that reads a clock on which it depends.
 #[derive(Debug, Default)]
-pub(super) struct Loops {
+pub(super) struct PollingLoops {
     known: HashMap<Pc, Option<Loop>>,
 }
 
-impl Loops {
+impl PollingLoops {
     pub fn of(&mut self, image: &Image, pc: Pc) -> Option<&Loop> {
         self.known.entry(pc).or_insert_with(|| find(image, pc)).as_ref()
     }

@@ -1,6 +1,7 @@
 //! The registers that a faulty instruction has read, for the report.
 
 use super::op::Op;
+use super::parts::FaultDetails;
 use super::runner::Runner;
 use crate::fault::{Fault, RegisterValue};
 use crate::numerics::qual::Q;
@@ -20,10 +21,10 @@ impl Runner<'_, '_> {
     #[cold]
     #[inline(never)]
     pub fn describe_findings(&mut self, op: &Op) {
-        self.follow(op);
+        self.tracker().follow(op);
         let mut findings = std::mem::take(&mut self.x.findings);
         for fault in findings.news() {
-            self.add_reads(op, fault);
+            self.details().add_reads(op, fault);
             let written = |name: &str| {
                 op.results.iter().flatten().any(|r| self.image.names.get(*r as usize).is_some_and(|n| n == name))
             };
@@ -31,7 +32,9 @@ impl Runner<'_, '_> {
         }
         self.x.findings = findings;
     }
+}
 
+impl FaultDetails<'_, '_, '_> {
     /// Adds the values that the faulty lane has read. The instruction has written none of its results.
     #[cold]
     #[inline(never)]
@@ -57,13 +60,13 @@ impl Runner<'_, '_> {
     }
 
     fn read(&self, q: Q, register: Register, fault: &Fault) -> Option<RegisterValue> {
-        let image = self.image;
+        let image = self.runner.image;
         let name = image.names.get(register as usize).filter(|name| !name.is_empty())?.clone();
         let thread = fault.thread?;
         let warp = thread.warp as usize;
-        let leader = self.leader(warp.checked_sub(self.lo)?);
-        let bits = self.registers.lanes(leader, register, warp)[thread.lane as usize & 31];
+        let leader = self.runner.leader(warp.checked_sub(self.runner.lo)?);
+        let bits = self.runner.registers.lanes(leader, register, warp)[thread.lane as usize & 31];
         let width = *image.registers.get(register as usize)?;
-        Some(self.x.register_value(fault, name, (bits, width), &q.ty[..q.types.min(4)]))
+        Some(self.runner.x.describe().register_value(fault, name, (bits, width), &q.ty[..q.types.min(4)]))
     }
 }

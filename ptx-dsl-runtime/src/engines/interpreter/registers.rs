@@ -5,8 +5,8 @@
 
 use super::kinds::Kinds;
 pub(super) use super::kinds::RegisterKind;
-use super::loaded::Pending;
-use super::watched::Undefined;
+use super::loaded::PendingRegisters;
+use super::watched::UndefinedRegisters;
 use crate::machine::geometry::Geometry;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::Words;
@@ -43,7 +43,7 @@ impl Scalar {
 
     /// A uniform value has strides of 0.
     #[inline(always)]
-    pub fn line(&self) -> Line {
+    pub fn line(&self) -> AffineLine {
         match *self {
             Scalar::Rows => (0, 0, 0),
             Scalar::Uniform(v) => (v, 0, 0),
@@ -60,7 +60,7 @@ pub(super) struct Room {
 }
 
 /// An affine value: base and strides.
-pub(super) type Line = (u64, i64, i64);
+pub(super) type AffineLine = (u64, i64, i64);
 
 /// The place of the rows of a register.
 #[derive(Debug, Clone, Copy)]
@@ -119,7 +119,7 @@ pub(super) struct Own<'r> {
 impl Own<'_> {
     /// Sets base and strides.
     #[inline(always)]
-    pub fn set(&mut self, r: Register, (base, x, y): Line) {
+    pub fn set(&mut self, r: Register, (base, x, y): AffineLine) {
         let at = r as usize;
         (self.bases[at], self.xs[at], self.ys[at]) = (base, x, y);
     }
@@ -174,9 +174,9 @@ pub(super) struct Registers {
     /// The stack of each thread; empty without recursion.
     pub stacks: Vec<Stack>,
     /// The undefined lanes of registers, if a monitor asks for them.
-    pub undefined: Option<Undefined>,
+    pub undefined: Option<UndefinedRegisters>,
     /// The pending registers that `tcgen05.ld` writes and that `wgmma` reads, if a monitor asks for them.
-    pub pending: [Option<Pending>; 2],
+    pub pending: [Option<PendingRegisters>; 2],
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
@@ -242,8 +242,8 @@ impl Registers {
         self.kinds.reset_first();
         self.as_one = true;
         self.stacks.fill(Stack::default());
-        self.undefined.iter_mut().for_each(Undefined::reset);
-        self.pending.iter_mut().flatten().for_each(Pending::reset);
+        self.undefined.iter_mut().for_each(UndefinedRegisters::reset);
+        self.pending.iter_mut().flatten().for_each(PendingRegisters::reset);
     }
 
     /// Sets all registers to 0.
@@ -253,8 +253,8 @@ impl Registers {
         (self.as_one, self.fresh) = (false, true);
         (0..).zip(&mut self.leaders).for_each(|(w, leader)| *leader = w);
         self.stacks.fill(Stack::default());
-        self.undefined.iter_mut().for_each(Undefined::reset);
-        self.pending.iter_mut().flatten().for_each(Pending::reset);
+        self.undefined.iter_mut().for_each(UndefinedRegisters::reset);
+        self.pending.iter_mut().flatten().for_each(PendingRegisters::reset);
     }
 
     /// Has a load read what nothing has written, or a shuffle from a lane outside of its mask, so that registers are undefined now?
@@ -295,7 +295,7 @@ impl Registers {
 
     /// Base and strides of an affine register.
     #[inline(always)]
-    pub fn line(&self, lo: usize, r: Register) -> Line {
+    pub fn line(&self, lo: usize, r: Register) -> AffineLine {
         let at = lo * self.slots.len() + r as usize;
         (self.scalars.bases[at], self.scalars.xs[at], self.scalars.ys[at])
     }

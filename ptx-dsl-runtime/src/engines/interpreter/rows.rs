@@ -18,7 +18,7 @@ use crate::numerics::qual::{Q, q};
 use crate::numerics::simd::InstructionSet;
 use kind::RowKind;
 pub(super) use loops::One;
-use loops::{Call, Loop, LoopForm, OPERANDS, Places, RowNeeds, RowPlace};
+use loops::{Loop, LoopCall, LoopForm, OPERANDS, OperandPlaces, RowNeeds, RowPlace};
 use ptx_dsl_isa::image::{Instr, Register, Source};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -128,7 +128,7 @@ impl RowFunction {
     /// Runs the instruction on rows.
     pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op) {
         let form = self.form;
-        let mut places = Places { all: r.all, ..Places::default() };
+        let mut places = OperandPlaces { all: r.all, ..OperandPlaces::default() };
         for ((at, kind), given) in form.rows.sources.iter().enumerate().zip(&self.given) {
             places.sources[at] = match *given {
                 Given::Register(register) if r.registers.is_rows(r.lo, register) => rows_of(r, register),
@@ -145,12 +145,12 @@ impl RowFunction {
     }
 
     /// The loop with these places.
-    fn call(&self, r: &Runner<'_, '_>, places: Places) -> (Call, RowNeeds) {
+    fn call(&self, r: &Runner<'_, '_>, places: OperandPlaces) -> (LoopCall, RowNeeds) {
         ((self.form.rows.compiled(self.set), places), RowNeeds::of(&self.form.rows, &places, r.registers.warps))
     }
 
     /// Sets the places of the results: an unused result goes to scratch rows, or nowhere.
-    fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut Places) {
+    fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut OperandPlaces) {
         let [first, second] = [0, 1].map(|at| op.results.get(at).copied().flatten().map(|to| rows_of(r, to)));
         let unwanted = || RowPlace { first: scratch_row(r, self.form.rows.results[0], OPERANDS) as u32, by_warp: true };
         (places.result, places.second) = (first.unwrap_or_else(unwanted), second);
@@ -178,7 +178,7 @@ fn loop_of<'c>(r: &'c Runner<'_, '_>) -> Loop<'c> {
 /// Runs loops that [`RowFunction::find`] has taken, one after the other.
 #[inline(always)]
 #[allow(unsafe_code)]
-fn run_calls(calls: &[Call], needs: &RowNeeds, x: &Loop<'_>) {
+fn run_calls(calls: &[LoopCall], needs: &RowNeeds, x: &Loop<'_>) {
     assert!(x.has(needs), "a row is outside of the registers");
     for (compiled, places) in calls {
         // SAFETY: the loops are for the instruction set of this processor, and their rows are inside.
@@ -196,7 +196,7 @@ struct Fill {
 
 /// A loop with the places of its operands and results, which hold while registers have the same kinds of values.
 pub(super) struct Resolved {
-    call: Call,
+    call: LoopCall,
     needs: RowNeeds,
     fills: Box<[Fill]>,
     /// Results that are no rows yet.
@@ -206,7 +206,7 @@ pub(super) struct Resolved {
 impl RowFunction {
     /// The places of operands and results now. `None` if an operand has to be computed by lane.
     pub fn resolve(&self, r: &Runner<'_, '_>, op: &Op) -> Option<Resolved> {
-        let (mut places, mut fills) = (Places { all: r.all, ..Places::default() }, Vec::new());
+        let (mut places, mut fills) = (OperandPlaces { all: r.all, ..OperandPlaces::default() }, Vec::new());
         for ((at, kind), given) in self.form.rows.sources.iter().enumerate().zip(&self.given) {
             places.sources[at] = match given {
                 Given::Register(register) if r.registers.is_rows(r.lo, *register) => rows_of(r, *register),
@@ -231,14 +231,14 @@ impl RowFunction {
 }
 
 /// Loops that run one after the other. Their operands are rows, or constants.
-pub(super) struct Loops {
-    calls: Box<[Call]>,
+pub(super) struct RowLoops {
+    calls: Box<[LoopCall]>,
     needs: RowNeeds,
     /// The results that are no rows yet, and whether all lanes get them.
     fresh: Box<[(Register, bool)]>,
 }
 
-impl Loops {
+impl RowLoops {
     /// Runs the loops.
     #[inline]
     pub fn run(&self, r: &mut Runner<'_, '_>) {
@@ -253,7 +253,7 @@ impl Loops {
     }
 }
 
-impl FromIterator<Resolved> for Loops {
+impl FromIterator<Resolved> for RowLoops {
     fn from_iter<T: IntoIterator<Item = Resolved>>(resolved: T) -> Self {
         let (mut calls, mut needs, mut fresh) = (Vec::new(), RowNeeds::default(), Vec::new());
         for Resolved { call, needs: of_call, fresh: of_loop, .. } in resolved {
@@ -261,7 +261,7 @@ impl FromIterator<Resolved> for Loops {
             fresh.extend(of_loop.into_iter().map(|register| (register, call.1.all)));
             calls.push(call);
         }
-        Loops { calls: calls.into(), needs, fresh: fresh.into() }
+        RowLoops { calls: calls.into(), needs, fresh: fresh.into() }
     }
 }
 
@@ -285,7 +285,8 @@ impl Resolved {
         let others = second.sources.iter().take(of_second).enumerate().filter(|(i, _)| taken >> i & 1 == 0);
         let others = others.map(|(_, place)| place);
         let (result, all) = (second.result, first.all && second.all);
-        let mut places = Places { result, second: kept.then_some(first.result), all, ..Places::default() };
+        let mut places =
+            OperandPlaces { result, second: kept.then_some(first.result), all, ..OperandPlaces::default() };
         let sources = first.sources.iter().take(of_first).chain(others);
         places.sources.iter_mut().zip(sources).for_each(|(to, from)| *to = *from);
         let needs = RowNeeds::of(&pair.rows, &places, self.needs.warps);

@@ -5,7 +5,7 @@ use super::op::{Op, Operand};
 use super::registers::{Row, Scalar};
 use super::runner::Runner;
 use crate::numerics::lanes::Level;
-use crate::semantics::warp::{Mode, mode, source};
+use crate::semantics::warp::{ShuffleMode, mode, source};
 
 use crate::numerics::simd::{InstructionSet, dispatch};
 use ptx_dsl_isa::image::Instr;
@@ -13,7 +13,7 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 use std::cell::Cell;
 
 /// The mode of a `shfl.sync` with all members. `None` for other instructions.
-pub(super) fn find(opcode: Opcode, q: crate::numerics::qual::Q, i: &Instr) -> Option<Mode> {
+pub(super) fn find(opcode: Opcode, q: crate::numerics::qual::Q, i: &Instr) -> Option<ShuffleMode> {
     use ptx_dsl_isa::image::Source;
     let full = matches!(i.sources.last(), Some(Source::Constant { value }) if *value as u32 == u32::MAX);
     (opcode == op::shfl_sync && full && i.sources.len() == 4).then(|| mode(q))
@@ -21,7 +21,7 @@ pub(super) fn find(opcode: Opcode, q: crate::numerics::qual::Q, i: &Instr) -> Op
 
 impl Runner<'_, '_> {
     /// Runs a shuffle for all warps of the cohort. False, with nothing done, if it is not of this kind.
-    pub fn shuffle(&mut self, mode: Mode, op: &Op) -> bool {
+    pub fn shuffle(&mut self, mode: ShuffleMode, op: &Op) -> bool {
         let x = &self.x;
         if self.apart || x.cur.mask != u32::MAX || x.cur.resumed || !x.scheduling.always_first {
             return false;

@@ -65,7 +65,7 @@ pub(super) fn run(
             registers.begin(lo, hi);
         }
         stepper.groups.clear();
-        let mut step = Step {
+        let mut step = RegionStep {
             code,
             groups: &mut stepper.groups,
             later: Vec::new(),
@@ -87,7 +87,7 @@ pub(super) fn run(
             debug::fails(&mut step, fault);
         }
         match next {
-            Ok(Next::Exit) if x.start_next_cluster() => match apart {
+            Ok(Next::Exit) if x.starts().start_next_cluster() => match apart {
                 true => registers.reset(),
                 false => registers.restart(),
             },
@@ -101,7 +101,7 @@ pub(super) fn run(
     }
 }
 
-struct Step<'s, 'a> {
+struct RegionStep<'s, 'a> {
     code: &'s Code,
     groups: &'s mut Vec<Group>,
     /// The groups of all warps of the cohort, while each warp runs its groups by itself.
@@ -122,7 +122,7 @@ struct Step<'s, 'a> {
     before: Option<Before>,
 }
 
-impl Step<'_, '_> {
+impl RegionStep<'_, '_> {
     fn run(&mut self) -> Stepped {
         let mut pc = self.r.x.cur.pc;
         loop {
@@ -163,7 +163,7 @@ impl Step<'_, '_> {
             endless.instructions += region.instructions * warps;
             endless.work += region.work * warps;
         }
-        self.r.x.turn_of(pc, warps)?;
+        self.r.x.budget().turn_of(pc, warps)?;
         if !self.begins.is_empty() {
             self.begin_scheduled(pc);
         }
@@ -198,7 +198,7 @@ impl Step<'_, '_> {
         let ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
         let site = ops.map(|op| op.site).find(|site| *site != NO_SITE);
         let warps = (self.r.lo as u32, self.r.active[0], self.r.n as u32);
-        self.r.x.report_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
+        self.r.x.report().region(warps, site, &self.code.image.regions[usize::from(pc)].name);
     }
 
     /// Tells the monitor which lanes run a region; not once more when a wait is over.
@@ -228,7 +228,7 @@ impl Step<'_, '_> {
             End::Goto(to) => Ok(Some(to)),
             End::Branch { guard, taken, fall } => {
                 if self.r.registers.undefined.as_ref().is_some_and(|u| !u.is_empty()) {
-                    self.r.watch_branch(guard, &code.image.regions[at].name)?;
+                    self.r.tracker().watch_branch(guard, &code.image.regions[at].name)?;
                 }
                 self.branch(guard, taken, fall)
             }

@@ -1,7 +1,7 @@
 //! Shuffles of undefined values, and from lanes outside of the member mask, for the checked host.
 
 use super::op::Op;
-use super::runner::Runner;
+use super::parts::ValueTracker;
 use super::suspects::Carry;
 use super::undefined::Lost;
 use crate::fault::FaultKind;
@@ -18,7 +18,7 @@ impl Stray {
     }
 }
 
-impl Runner<'_, '_> {
+impl ValueTracker<'_, '_, '_> {
     /// The lanes in which a shuffle by these lanes of warp `k`, the current one, gives undefined values. `None` also for any other
     /// instruction.
     #[inline]
@@ -30,14 +30,14 @@ impl Runner<'_, '_> {
     #[cold]
     fn find_shuffled(&self, op: &Op, k: usize, lanes: u32) -> Lost {
         let [a, b, c, members @ ..] = &op.sources[..] else { return None };
-        let members = members.first().map(|members| self.operand(members, k));
+        let members = members.first().map(|members| self.runner.operand(members, k));
         let named = |l: usize| members.map_or(u32::MAX, |members| members[l] as u32);
         let value = self.lost_operand(a, k);
         let in_lanes = || (0..32).filter(|l| lanes >> l & 1 != 0);
         if value.is_none() && in_lanes().all(|l| named(l) == u32::MAX) {
             return None;
         }
-        let (b, c) = (self.operand(b, k), self.operand(c, k));
+        let (b, c) = (self.runner.operand(b, k), self.runner.operand(c, k));
         let (mut from, mut reads) = ([0; 32], [None; 32]);
         for l in in_lanes() {
             let (mode, lane, b, c, mask) = (mode(op.q), l as u32, b[l] as u32, c[l] as u32, named(l));
@@ -60,18 +60,18 @@ impl Runner<'_, '_> {
         if op.watched.as_ref().is_none_or(|watched| watched.carry != Carry::Shuffled) {
             return Ok(());
         }
-        let strict = lost.as_ref().filter(|_| self.x.geometry.strict_shuffles);
+        let strict = lost.as_ref().filter(|_| self.runner.x.geometry.strict_shuffles);
         if let Some((_, Root::Shuffle { reads, .. })) = strict
             && let Some(read) = reads.iter().flatten().next().copied()
         {
-            self.x.at(op.site, op.order);
-            self.x.found(read.fault(), read.lane).map_err(|kind| self.x.fault(kind, read.lane))?;
-            self.describe_news(op);
+            self.runner.x.at(op.site, op.order);
+            self.runner.x.found(read.fault(), read.lane).map_err(|kind| self.runner.x.fault(kind, read.lane))?;
+            self.runner.describe_news(op);
         }
         let [value, in_range] = [0, 1].map(|i| op.results.get(i).copied().flatten());
-        if let Some(undefined) = &mut self.registers.undefined {
-            value.into_iter().for_each(|r| undefined.set(r, self.lo + k, lanes, lost.clone()));
-            in_range.into_iter().for_each(|r| undefined.set(r, self.lo + k, lanes, None));
+        if let Some(undefined) = &mut self.runner.registers.undefined {
+            value.into_iter().for_each(|r| undefined.set(r, self.runner.lo + k, lanes, lost.clone()));
+            in_range.into_iter().for_each(|r| undefined.set(r, self.runner.lo + k, lanes, None));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use super::liveness::register;
 use super::op::Op;
-use super::runner::Runner;
+use super::parts::ValueTracker;
 use super::undefined::Lost;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::matrix::fragment::{Cells, of_a, of_b, of_c};
@@ -19,7 +19,7 @@ use std::ops::Range;
 /// The operands of a product of matrices: its factors and addends, as indices of its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sums {
-    factors: Factors,
+    factors: SumFactors,
     /// Registers on which all sums depend: they are undefined if one of these is in the whole warp.
     shared: Vec<usize>,
     /// The old sum of the first result.
@@ -32,7 +32,7 @@ pub(super) struct Sums {
 
 /// Registers of factors whose elements are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Factors {
+enum SumFactors {
     Unknown,
     /// `mma`: A of this many rows, and B.
     Both {
@@ -64,7 +64,7 @@ impl Sums {
         // A and B have as many registers if they have the same shape, or are of f16
         let equal = first == 16 || !qualifiers.has(q::m8n32k16) && !qualifiers.has(q::m32n8k16);
         let shared = if equal { (first / 2..first).collect() } else { Vec::new() };
-        same.then_some(Sums { factors: Factors::Unknown, shared, first, adds: None, per: [1; 2] })
+        same.then_some(Sums { factors: SumFactors::Unknown, shared, first, adds: None, per: [1; 2] })
     }
 
     fn of_wgmma(i: &Instr, qualifiers: Q, sparse: bool, widths: &[u32]) -> Option<Sums> {
@@ -80,7 +80,7 @@ impl Sums {
         let adds = Some(adds.unwrap_or(after_b + if sparse { 2 } else { 0 }));
         let types = qualifiers.types();
         // the elements of B could be zero
-        let factors = if fragment && types[0] != Ty::S32 { Factors::A(0..4) } else { Factors::Unknown };
+        let factors = if fragment && types[0] != Ty::S32 { SumFactors::A(0..4) } else { SumFactors::Unknown };
         Some(Sums { factors, shared, first, adds, per: [if types[0] == Ty::F16 { 2 } else { 1 }; 2] })
     }
 
@@ -97,10 +97,10 @@ impl Sums {
         let per = form.cells.map(|cells| if cells == Cells::Half { 2 } else { 1 });
         let factors = if form.kind == FactorKind::Quads {
             shared.extend(b..first);
-            Factors::Unknown
+            SumFactors::Unknown
         } else {
             let integers = matches!(form.kind, FactorKind::Integers | FactorKind::Bits);
-            Factors::Both { a: 0..b, rows: form.m, b: b..first, sparse, integers }
+            SumFactors::Both { a: 0..b, rows: form.m, b: b..first, sparse, integers }
         };
         (form.kind != FactorKind::Quads || per[0] == per[1]).then_some(Sums { factors, shared, first, adds: None, per })
     }
@@ -108,7 +108,7 @@ impl Sums {
 
 /// The undefined words of a row of A or a column of B, in the order of k, a bit each.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct FactorLine {
     undefined: u32,
     /// Words that are not zero, as far as that matters.
     counts: u32,
@@ -116,9 +116,9 @@ struct Line {
     from: Option<(usize, usize)>,
 }
 
-impl Line {
+impl FactorLine {
     /// A line without undefined words.
-    const DEFINED: Line = Line { undefined: 0, counts: u32::MAX, from: None };
+    const DEFINED: FactorLine = FactorLine { undefined: 0, counts: u32::MAX, from: None };
 
     /// A word of a source in a lane.
     fn add(&mut self, word: usize, undefined: bool, counts: bool, from: (usize, usize)) {
@@ -130,15 +130,15 @@ impl Line {
     }
 
     /// Each two words, of which a sparse row has a part that is not known: undefined if both are.
-    fn halved(self) -> Line {
+    fn halved(self) -> FactorLine {
         let pairs =
             |two: fn(u32) -> bool, bits: u32| (0..16).filter(|w| two(bits >> (2 * w) & 3)).fold(0, |m, w| m | 1 << w);
         let undefined = pairs(|two| two == 3, self.undefined);
-        Line { undefined, counts: pairs(|two| two != 0, self.counts), from: self.from.filter(|_| undefined != 0) }
+        FactorLine { undefined, counts: pairs(|two| two != 0, self.counts), from: self.from.filter(|_| undefined != 0) }
     }
 
     /// The origin of an undefined product of a row and a column.
-    fn product(&self, column: &Line) -> Option<(usize, usize)> {
+    fn product(&self, column: &FactorLine) -> Option<(usize, usize)> {
         let of_row = self.from.filter(|_| self.undefined & column.counts != 0);
         of_row.or_else(|| column.from.filter(|_| column.undefined & self.counts != 0))
     }
@@ -146,21 +146,21 @@ impl Line {
 
 /// The factors of a product.
 struct Lines {
-    rows: [Line; 16],
-    columns: [Line; 8],
+    rows: [FactorLine; 16],
+    columns: [FactorLine; 8],
 }
 
-impl Factors {
+impl SumFactors {
     /// `lost`: by source. `value`: that of a source.
     fn lines(&self, lost: &[Lost], value: impl Fn(usize) -> Lanes) -> Lines {
-        let mut all = Lines { rows: [Line::DEFINED; 16], columns: [Line::DEFINED; 8] };
+        let mut all = Lines { rows: [FactorLine::DEFINED; 16], columns: [FactorLine::DEFINED; 8] };
         let lost = |at: usize, lane: usize| lost[at].as_ref().is_some_and(|(lanes, _)| lanes >> lane & 1 != 0);
         let (a, rows) = match self {
-            Factors::Unknown => return all,
-            Factors::Both { a, rows, .. } => (a, *rows),
-            Factors::A(a) => (a, 16),
+            SumFactors::Unknown => return all,
+            SumFactors::Both { a, rows, .. } => (a, *rows),
+            SumFactors::A(a) => (a, 16),
         };
-        let integers = matches!(self, Factors::Both { integers: true, .. });
+        let integers = matches!(self, SumFactors::Both { integers: true, .. });
         if integers {
             all.rows.iter_mut().chain(&mut all.columns).for_each(|line| line.counts = 0);
         }
@@ -171,7 +171,7 @@ impl Factors {
                 all.rows[row].add(word, lost(at, lane), *value != 0, (at, lane));
             }
         }
-        if let Factors::Both { b, sparse, .. } = self {
+        if let SumFactors::Both { b, sparse, .. } = self {
             for (r, at) in b.clone().enumerate() {
                 let value = if integers { value(at) } else { [1; 32] };
                 for (lane, value) in value.iter().enumerate() {
@@ -180,14 +180,14 @@ impl Factors {
                 }
             }
             if *sparse {
-                all.columns = all.columns.map(Line::halved);
+                all.columns = all.columns.map(FactorLine::halved);
             }
         }
         all
     }
 }
 
-impl Runner<'_, '_> {
+impl ValueTracker<'_, '_, '_> {
     /// The undefined lanes of each result of a product of matrices by warp `k`.
     pub(super) fn undefined_sums(&self, op: &Op, sums: &Sums, k: usize) -> Vec<Lost> {
         let lost: Vec<Lost> = op.sources.iter().map(|o| self.lost_operand(o, k)).collect();
@@ -200,10 +200,10 @@ impl Runner<'_, '_> {
             return vec![Some(all.clone()); results];
         }
         let adds = sums.adds.and_then(|at| op.sources.get(at)).is_none_or(|p| {
-            let p = self.operand(p, k);
+            let p = self.runner.operand(p, k);
             p.iter().any(|value| value & 1 != 0)
         });
-        let lines = sums.factors.lines(&lost, |at| self.operand(&op.sources[at], k));
+        let lines = sums.factors.lines(&lost, |at| self.runner.operand(&op.sources[at], k));
         // the source and the lane from which a sum of a lane has its undefined value
         let from = |element: usize, lane: usize| {
             let old = sums.first + element / sums.per[1];

@@ -2,7 +2,7 @@
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
 use super::liveness::{Liveness, register};
-use super::loaded::{Loaded, Rule};
+use super::loaded::{LoadRule, Loaded};
 use ptx_dsl_isa::image::{Action, Image, Instr, Region, Register, Source};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect;
@@ -68,7 +68,11 @@ impl Suspects {
             while spread(image, &mut found) {}
         }
         let widths = image.registers.iter().map(|width| u32::from(*width)).collect();
-        Suspects { found, widths, loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))) }
+        Suspects {
+            found,
+            widths,
+            loaded: [LoadRule::Loads, LoadRule::Products].map(|rule| Arc::new(Loaded::new(rule, image))),
+        }
     }
 
     #[inline]

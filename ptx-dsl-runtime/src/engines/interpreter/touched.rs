@@ -30,7 +30,7 @@ pub(super) enum Touches {
 }
 
 /// An instruction.
-enum Kind {
+enum TouchKind {
     /// The instruction only computes.
     Computes,
     /// The lanes of a warp exchange values.
@@ -46,44 +46,44 @@ impl Touches {
         for (n, i) in region.instructions().enumerate() {
             let is_written = |r| region.instructions().take(n).any(|before| before.results.contains(&Some(r)));
             match kind(image, i) {
-                Kind::Computes => {}
-                Kind::Joint => joint = true,
-                Kind::Accesses(Touch { address: Operand::Register(r) | Operand::Address { base: r, .. }, .. })
-                    if region.results.is_some() || is_written(r) =>
-                {
+                TouchKind::Computes => {}
+                TouchKind::Joint => joint = true,
+                TouchKind::Accesses(Touch {
+                    address: Operand::Register(r) | Operand::Address { base: r, .. }, ..
+                }) if region.results.is_some() || is_written(r) => {
                     return Touches::More;
                 }
-                Kind::Accesses(touch) => list.push(touch),
-                Kind::Other => return Touches::More,
+                TouchKind::Accesses(touch) => list.push(touch),
+                TouchKind::Other => return Touches::More,
             }
         }
         Touches::Accesses { list: list.into(), joint }
     }
 }
 
-fn kind(image: &Image, i: &Instr) -> Kind {
-    let Action::Opcode { opcode, qualifiers, .. } = i.action else { return Kind::Computes };
+fn kind(image: &Image, i: &Instr) -> TouchKind {
+    let Action::Opcode { opcode, qualifiers, .. } = i.action else { return TouchKind::Computes };
     let (Some(entry), Some(set)) = (opcode.entries().next(), image.qualifiers.get(qualifiers as usize)) else {
-        return Kind::Other;
+        return TouchKind::Other;
     };
     let (q, effects, host) = (interned(set), entry.instr.effects, entry.instr.host);
     if !is_plain(&effects) {
-        return Kind::Other;
+        return TouchKind::Other;
     }
     let bytes = match (effects.mbarrier, effects.memory) {
         (Mbarrier::None | Mbarrier::Query, MemoryOp::None) if matches!(host, Host::Lane | Host::Control) => {
-            return Kind::Computes;
+            return TouchKind::Computes;
         }
-        (Mbarrier::None, MemoryOp::None) => return Kind::Joint,
+        (Mbarrier::None, MemoryOp::None) => return TouchKind::Joint,
         (Mbarrier::Wait, MemoryOp::None) => 8,
         (Mbarrier::None, MemoryOp::Load | MemoryOp::Store | MemoryOp::Atomic | MemoryOp::Reduction) => {
             element(q.ty[0]) * elements(q) as u32
         }
-        _ => return Kind::Other,
+        _ => return TouchKind::Other,
     };
     match i.sources.first() {
-        Some(address) => Kind::Accesses(Touch { address: operand(address), space: space(q), bytes }),
-        None => Kind::Other,
+        Some(address) => TouchKind::Accesses(Touch { address: operand(address), space: space(q), bytes }),
+        None => TouchKind::Other,
     }
 }
 

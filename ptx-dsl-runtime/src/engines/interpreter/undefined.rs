@@ -3,12 +3,12 @@
 //! undefined value is undefined, and so is a sum with it; compilers make them and throw them away, and copy the padding of structures.
 
 use super::op::{Op, Operand};
-use super::runner::Runner;
+use super::parts::ValueTracker;
 use super::suspects::Carry;
 use super::watched::{Layout, Watched};
 use crate::fault::words::at;
 use crate::fault::{FaultKind, TensorUnwritten};
-use crate::machine::findings::Undefined;
+use crate::machine::findings::UndefinedAccess;
 use crate::machine::origins::Root;
 use crate::memory::address::{AddrSpace, Place, decode};
 use crate::observe::monitor::{Access, By, Proxy};
@@ -22,15 +22,15 @@ use ptx_dsl_isa::image::{Guard, NO_SITE, Register};
 /// Lanes in which a value is undefined, and where that comes from.
 pub(super) type Lost = Option<(u32, Root)>;
 
-impl Runner<'_, '_> {
+impl ValueTracker<'_, '_, '_> {
     /// The undefined lanes of a register of warp `k`.
     fn lost_lanes(&self, r: Register, k: usize) -> u32 {
-        self.registers.undefined.as_ref().and_then(|u| u.of(r, self.lo + k)).map_or(0, |(lanes, _)| lanes)
+        self.runner.registers.undefined.as_ref().and_then(|u| u.of(r, self.runner.lo + k)).map_or(0, |(lanes, _)| lanes)
     }
 
     /// The undefined lanes of a register of warp `k`, with the place that they come from.
     fn lost(&self, r: Register, k: usize) -> Lost {
-        let (lanes, root) = self.registers.undefined.as_ref()?.of(r, self.lo + k)?;
+        let (lanes, root) = self.runner.registers.undefined.as_ref()?.of(r, self.runner.lo + k)?;
         Some((lanes, root.clone()))
     }
 
@@ -46,15 +46,15 @@ impl Runner<'_, '_> {
     #[cold]
     #[inline(never)]
     pub fn watch(&mut self, op: &Op, watched: &Watched) -> Done {
-        for k in 0..self.n {
-            let active = self.active[k];
+        for k in 0..self.runner.n {
+            let active = self.runner.active[k];
             if active == 0 {
                 continue;
             }
-            self.enter(k, active);
+            self.runner.enter(k, active);
             let mut m = active;
             if let Some(guard) = op.guard {
-                let p = self.registers.mask(self.leader(k), guard.register, self.lo + k);
+                let p = self.runner.registers.mask(self.runner.leader(k), guard.register, self.runner.lo + k);
                 m &= if guard.holds { p } else { !p };
                 if watched.effect {
                     self.at(op);
@@ -78,10 +78,10 @@ impl Runner<'_, '_> {
                 Some(sums) => self.undefined_sums(op, sums, k),
                 None => vec![self.carried(op, watched.carry, k, m); op.results.len()],
             };
-            if let Some(u) = &mut self.registers.undefined {
+            if let Some(u) = &mut self.runner.registers.undefined {
                 for (r, lost) in op.results.iter().zip(lost) {
                     if let Some(r) = *r {
-                        u.set(r, self.lo + k, m, lost.map(|(lanes, root)| (lanes, root.read_at(op.site))));
+                        u.set(r, self.runner.lo + k, m, lost.map(|(lanes, root)| (lanes, root.read_at(op.site))));
                     }
                 }
             }
@@ -90,7 +90,7 @@ impl Runner<'_, '_> {
     }
 
     fn at(&mut self, op: &Op) {
-        self.x.at(op.site, op.order);
+        self.runner.x.at(op.site, op.order);
     }
 
     /// The lanes, of these, in which the results are undefined.
@@ -105,7 +105,7 @@ impl Runner<'_, '_> {
             (Carry::Any, _) => all.iter().fold(0, |m, u| m | lanes(u)),
             (Carry::All, _) => all.iter().fold(u32::MAX, |m, u| m & lanes(u)),
             (Carry::Selected, [_, _, p]) => {
-                let p = self.operand(p, k);
+                let p = self.runner.operand(p, k);
                 let p = crate::numerics::lanes::mask_by(|l| p[l] & 1 != 0);
                 p & lanes(&all[0]) | !p & lanes(&all[1]) | lanes(&all[2])
             }
@@ -123,7 +123,7 @@ impl Runner<'_, '_> {
         if all.iter().all(Option::is_none) {
             return Ok(());
         }
-        let address = self.operand(&op.sources[0], k);
+        let address = self.runner.operand(&op.sources[0], k);
         let space = crate::semantics::space(op.q);
         let bytes = element(op.q.types()[0]);
         let copied_byte =
@@ -166,46 +166,46 @@ impl Runner<'_, '_> {
 
     /// A lane stores an undefined value, which is then in memory.
     fn passes_on(&mut self, op: &Op, (space, addr, bytes): (AddrSpace, u64, u32), lane: u32, root: &Root) {
-        let Some(place) = decode(space, addr, self.x.cur.cta) else { return };
+        let Some(place) = decode(space, addr, self.runner.x.cur.cta) else { return };
         let root = root.clone().moved(&[lane; 32]);
-        let origin = self.x.findings.origins.number(op.site, root);
+        let origin = self.runner.x.findings.origins.number(op.site, root);
         self.at(op);
-        let (who, order) = (self.x.who(1 << lane), self.x.order);
+        let (who, order) = (self.runner.x.who(1 << lane), self.runner.x.order);
         let (by, proxy) = (By::Thread, Proxy::Generic);
         let access = Access { place, addr, bytes, write: true, same: false, by, proxy, order, who };
-        self.x.findings.undefined.push(Undefined::Store(access, origin));
+        self.runner.x.findings.undefined.push(UndefinedAccess::Store(access, origin));
     }
 
     /// Takes over the accesses of the instruction that has run to memory that nothing has written.
     pub(super) fn follow(&mut self, op: &Op) {
-        for access in std::mem::take(&mut self.x.findings.undefined) {
+        for access in std::mem::take(&mut self.runner.x.findings.undefined) {
             match access {
-                Undefined::Load(access, bytes, origin) => self.loaded(op, &access, bytes, origin),
-                Undefined::Tensor { result, who, rank, lane, column, only_added } => {
+                UndefinedAccess::Load(access, bytes, origin) => self.loaded(op, &access, bytes, origin),
+                UndefinedAccess::Tensor { result, who, rank, lane, column, only_added } => {
                     let register = op.results.get(result).copied().flatten();
-                    if let (Some(undefined), Some(register)) = (&mut self.registers.undefined, register) {
+                    if let (Some(undefined), Some(register)) = (&mut self.runner.registers.undefined, register) {
                         let root = Root::Tensor { site: who.site, rank, lane, column, only_added };
                         undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
                     }
                 }
-                Undefined::Word { result, who, origin } => {
+                UndefinedAccess::Word { result, who, origin } => {
                     let register = op.results.get(result).copied().flatten();
-                    if let (Some(undefined), Some(register)) = (&mut self.registers.undefined, register) {
+                    if let (Some(undefined), Some(register)) = (&mut self.runner.registers.undefined, register) {
                         let root = Root::Stored { origin };
                         undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
                     }
                 }
-                Undefined::Store(access, origin) => {
-                    self.x.findings.has_stored |= !matches!(access.place, Place::Local { .. });
-                    if let Some(monitor) = self.x.monitor.get() {
+                UndefinedAccess::Store(access, origin) => {
+                    self.runner.x.findings.has_stored |= !matches!(access.place, Place::Local { .. });
+                    if let Some(monitor) = self.runner.x.monitor.get() {
                         monitor.undefined(&access, origin);
                     }
                 }
-                Undefined::Used(access, origin, what) => {
+                UndefinedAccess::Used(access, origin, what) => {
                     let lane = access.who.lanes.trailing_zeros() & 31;
                     // the launch ends at the next finding, if it has to
                     if let Err(fault) = self.report(String::new(), Root::Stored { origin }, lane, what) {
-                        self.x.findings.list.push(*fault);
+                        self.runner.x.findings.list.push(*fault);
                     }
                 }
             }
@@ -214,7 +214,7 @@ impl Runner<'_, '_> {
 
     /// Handles bytes that a lane has loaded, of which some were never written. Elements without another byte are undefined.
     fn loaded(&mut self, op: &Op, access: &Access, unwritten: u64, origin: Option<u32>) {
-        let Some(undefined) = &mut self.registers.undefined else { return };
+        let Some(undefined) = &mut self.runner.registers.undefined else { return };
         let Some(size) = access.bytes.checked_div(op.results.len() as u32).filter(|size| *size != 0) else { return };
         let space = if matches!(access.place, Place::Local { .. }) { "local" } else { "shared" };
         let (warp, lane, site) = (access.who.warp as usize, access.who.lanes.trailing_zeros() & 31, access.who.site);
@@ -238,15 +238,15 @@ impl Runner<'_, '_> {
 
     /// The predicate of a branch.
     pub fn watch_branch(&mut self, guard: Guard, region: &str) -> Done {
-        for k in 0..self.n {
-            let active = self.active[k];
+        for k in 0..self.runner.n {
+            let active = self.runner.active[k];
             if active & self.lost_lanes(guard.register, k) != 0 {
-                self.enter(k, active);
+                self.runner.enter(k, active);
                 // branches have no number among the statements
-                self.x.site = NO_SITE;
+                self.runner.x.site = NO_SITE;
                 self.need(guard.register, k, active, &format!("used as the predicate of the branch {}", at(region)))?;
                 // the next instruction has not read its registers
-                self.x.findings.news();
+                self.runner.x.findings.news();
             }
         }
         Ok(())
@@ -258,17 +258,17 @@ impl Runner<'_, '_> {
         let Some((_, root)) = self.lost(r, k).filter(|_| bad != 0) else { return Ok(()) };
         let lane = bad.trailing_zeros();
         // it is reported once
-        if let Some(u) = &mut self.registers.undefined {
-            u.set(r, self.lo + k, u32::MAX, None);
+        if let Some(u) = &mut self.runner.registers.undefined {
+            u.set(r, self.runner.lo + k, u32::MAX, None);
         }
-        let name = self.image.names.get(r as usize).cloned().unwrap_or_default();
+        let name = self.runner.image.names.get(r as usize).cloned().unwrap_or_default();
         self.report(name, root, lane, what)
     }
 
     /// A finding about an undefined value in a register of this name, or in shared memory.
     fn report(&mut self, name: String, root: Root, lane: u32, what: &str) -> Done {
         let (root, stored) = match root {
-            Root::Stored { origin } => match self.x.findings.origins.of(origin) {
+            Root::Stored { origin } => match self.runner.x.findings.origins.of(origin) {
                 // an operation that reads memory has not stored what it reads
                 Some((site, root @ Root::Memory { site: read, .. })) if read == site => (root, None),
                 Some((site, root)) => (root, Some(site)),
@@ -280,11 +280,11 @@ impl Runner<'_, '_> {
             Root::Stored { .. } => Ok(()),
             Root::Register { register, read } => {
                 let read = if read == NO_SITE { stored.unwrap_or(read) } else { read };
-                let read = self.x.geometry.statement(read, "");
-                let from = self.image.names.get(register as usize).cloned().unwrap_or_default();
+                let read = self.runner.x.geometry.statement(read, "");
+                let from = self.runner.image.names.get(register as usize).cloned().unwrap_or_default();
                 let (what, stored) = (what.to_owned(), stored.is_some());
                 let kind = FaultKind::UndefinedRegister { register: name, from, read, what, stored };
-                self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
+                self.runner.x.found(kind, lane).map_err(|kind| self.runner.x.fault(kind, lane))
             }
             Root::Memory { site, space, addresses } => {
                 let kind = FaultKind::Uninitialised { space, addr: addresses[lane as usize] };
@@ -312,29 +312,29 @@ impl Runner<'_, '_> {
         lane: u32,
         what: &str,
     ) -> Done {
-        let statement = self.x.geometry.statement(self.x.site, "");
+        let statement = self.runner.x.geometry.statement(self.runner.x.site, "");
         let by = if statement.is_empty() { String::new() } else { format!(" by {statement}") };
         let value = if name.is_empty() { "a value in shared memory".to_owned() } else { format!("`{name}`") };
-        let stored =
-            stored.map(|site| format!(", where {} has stored the value", self.x.geometry.statement(site, "a thread")));
+        let stored = stored
+            .map(|site| format!(", where {} has stored the value", self.runner.x.geometry.statement(site, "a thread")));
         let used = match stored {
             Some(stored) => format!("{value} is {what}{by}, and comes from memory{stored}"),
             None => format!("{value} is {what}{by}"),
         };
-        let (here, order) = (self.x.site, self.x.order);
-        self.x.at(site, order);
-        let known = self.x.findings.list.len();
-        let done = self.x.found(kind, lane);
-        let new = self.x.findings.list.get_mut(known..).unwrap_or_default();
+        let (here, order) = (self.runner.x.site, self.runner.x.order);
+        self.runner.x.at(site, order);
+        let known = self.runner.x.findings.list.len();
+        let done = self.runner.x.found(kind, lane);
+        let new = self.runner.x.findings.list.get_mut(known..).unwrap_or_default();
         new.iter_mut().for_each(|fault| fault.used = Some(used.clone()));
         // its registers have changed since
-        self.x.findings.news();
+        self.runner.x.findings.news();
         let done = done.map_err(|kind| {
-            let mut fault = self.x.fault(kind, lane);
+            let mut fault = self.runner.x.fault(kind, lane);
             fault.used = Some(used);
             fault
         });
-        self.x.at(here, order);
+        self.runner.x.at(here, order);
         done
     }
 }

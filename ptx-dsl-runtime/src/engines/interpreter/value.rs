@@ -1,7 +1,7 @@
 //! Operands of planned steps: scalars whose place is known.
 
 use super::op::Operand;
-use super::registers::{Line, Own, RegisterKind, Scalar};
+use super::registers::{AffineLine, Own, RegisterKind, Scalar};
 use super::runner::Runner;
 use crate::machine::Ctx;
 use ptx_dsl_isa::image::Register;
@@ -17,7 +17,7 @@ pub(super) struct Value {
     /// All bits, or none where the register is not affine.
     of_strides: i64,
     /// The addend: base and strides.
-    add: Line,
+    add: AffineLine,
     /// The bits of the result.
     low: u64,
     /// A special register that is the same in all threads of a CTA, instead of a register.
@@ -87,7 +87,7 @@ impl Value {
 
     /// Base and strides.
     #[inline(always)]
-    pub fn line(&self, r: &Runner<'_, '_>) -> Line {
+    pub fn line(&self, r: &Runner<'_, '_>) -> AffineLine {
         let (_, x, y) = r.registers.line(r.lo, self.register);
         self.with_strides(self.uniform(r), x, y)
     }
@@ -104,13 +104,13 @@ impl Value {
 
     /// [`Value::line`] from the scalars in `own`.
     #[inline(always)]
-    pub fn line_of(&self, own: &Own<'_>, x: &Ctx<'_>) -> Line {
+    pub fn line_of(&self, own: &Own<'_>, x: &Ctx<'_>) -> AffineLine {
         let (base, at) = (self.uniform_of(own, x), self.register as usize);
         self.with_strides(base, own.xs[at], own.ys[at])
     }
 
     #[inline(always)]
-    fn with_strides(&self, base: u64, x: i64, y: i64) -> Line {
+    fn with_strides(&self, base: u64, x: i64, y: i64) -> AffineLine {
         let (_, add_x, add_y) = self.add;
         (base, (x & self.of_strides).wrapping_add(add_x), (y & self.of_strides).wrapping_add(add_y))
     }

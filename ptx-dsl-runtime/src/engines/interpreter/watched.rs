@@ -125,7 +125,7 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
 
 /// The undefined lanes of the registers of a CTA.
 #[derive(Debug, Clone)]
-pub(super) struct Undefined {
+pub(super) struct UndefinedRegisters {
     suspects: Arc<Suspects>,
     warps: usize,
     /// The undefined lanes of each register and warp that has some, and their origin.
@@ -135,9 +135,10 @@ pub(super) struct Undefined {
     pub spread: bool,
 }
 
-impl Undefined {
-    pub fn new(suspects: &Arc<Suspects>, warps: usize) -> Undefined {
-        let mut new = Undefined { suspects: suspects.clone(), warps, all: FxHashMap::default(), spread: false };
+impl UndefinedRegisters {
+    pub fn new(suspects: &Arc<Suspects>, warps: usize) -> UndefinedRegisters {
+        let mut new =
+            UndefinedRegisters { suspects: suspects.clone(), warps, all: FxHashMap::default(), spread: false };
         new.reset();
         new
     }

@@ -4,10 +4,10 @@
 //! completes. A wait for bulk groups does not block: it completes what it waits for, which is the same as if the time of those
 //! copies had come while the thread waited.
 
-use super::{AsyncOp, AsyncOps, Copy, Work};
+use super::{AsyncCopy, AsyncOp, AsyncOps, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
-use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::AsyncUnit;
 use crate::machine::schedule::Choice;
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
 use crate::memory::address::{Place, global_address};
@@ -20,14 +20,14 @@ impl AsyncOp {
     /// The bytes that the copy completes at an mbarrier object.
     fn brings(&self, object: SharedPlace) -> i64 {
         match &self.work {
-            Work::Copy(Copy { signal: Signal::Mbarrier { at, bytes }, .. }) if *at == object => (*bytes).into(),
+            Work::Copy(AsyncCopy { signal: Signal::Mbarrier { at, bytes }, .. }) if *at == object => (*bytes).into(),
             Work::Response(r) if (r.rank, r.mbarrier) == (object.rank, object.offset) => 16,
             _ => 0,
         }
     }
 }
 
-impl Copy {
+impl AsyncCopy {
     /// Whether the copy still needs the shared memory of CTA `rank`.
     pub(super) fn needs(&self, rank: u32) -> bool {
         let of_rank = |range: Option<SharedRange>| range.is_some_and(|r| r.rank == rank);
@@ -49,7 +49,7 @@ fn work(job: &dyn CopyJob) -> u64 {
 }
 
 /// CTA `rank` ends while a copy of CTA `own` needs its shared memory.
-pub(super) fn copy_outlives(copy: &Copy, rank: u32, own: u32, uncounted: bool) -> FaultKind {
+pub(super) fn copy_outlives(copy: &AsyncCopy, rank: u32, own: u32, uncounted: bool) -> FaultKind {
     let of = if rank == own { format!("CTA {rank} of the cluster ends") } else { format!("CTA {rank} ends") };
     match copy.signal {
         Signal::BulkGroup => FaultKind::undefined(
@@ -81,110 +81,113 @@ impl AsyncOps {
     }
 }
 
-impl<'a> Ctx<'a> {
+impl AsyncOps {
+    /// The number of a copy.
+    pub(super) fn next_copy(&mut self) -> u64 {
+        self.copies += 1;
+        self.copies
+    }
+}
+
+impl<'c, 'a> AsyncUnit<'c, 'a> {
     /// A fault if these bytes are not in the shared memory of the executing CTA; the instruction gave `addr`.
     pub(crate) fn in_own_shared(&self, offset: u32, bytes: u32, addr: u64, lane: u32) -> Result<(), Box<Fault>> {
-        let size = self.memory.shared.len() as u64;
+        let size = self.ctx.memory.shared.len() as u64;
         if u64::from(offset) + u64::from(bytes) <= size {
             return Ok(());
         }
-        Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes, size }, lane))
+        Err(self.ctx.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes, size }, lane))
     }
 
     /// A fault if an access to these bytes of global memory would fail.
     pub(crate) fn in_global(&self, at: GlobalPlace, bytes: u64, write: bool, lane: u32) -> Result<(), Box<Fault>> {
-        self.memory.global.check(at.segment, at.offset, bytes, write).map_err(|kind| self.fault(kind, lane))
+        self.ctx.memory.global.check(at.segment, at.offset, bytes, write).map_err(|kind| self.ctx.fault(kind, lane))
     }
 
     /// The memories that a copy of the current cluster can reach.
-    fn spaces(&mut self) -> Spaces<'_, 'a> {
-        Spaces { memory: &mut self.memory, cluster: self.residents.here_mut() }
+    fn spaces(self) -> Spaces<'c, 'a> {
+        Spaces { memory: &mut self.ctx.memory, cluster: self.ctx.residents.here_mut() }
     }
-}
 
-impl Ctx<'_> {
     /// The current warp: slot, CTA, warp.
     pub(super) fn warp_key(&self) -> (usize, u32, u32) {
-        (self.residents.slot, self.cur.cta, self.warp)
+        (self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp)
     }
 
     /// Starts a copy for `lane`, which completes later.
     pub(crate) fn start_copy(&mut self, lane: u32, job: Box<dyn CopyJob>, signal: Signal) -> Result<(), Box<Fault>> {
-        if self.async_ops.is_full() {
-            let (slot, cta) = (self.residents.slot, self.cur.cta);
+        if self.ctx.async_ops.is_full() {
+            let (slot, cta) = (self.ctx.residents.slot, self.ctx.cur.cta);
             let own = |a: &AsyncOp| (a.slot, a.cta) == (slot, cta) && matches!(a.work, Work::Copy(_));
-            self.async_ops.take_first(own).map_or(Ok(()), |op| self.deliver_now(op))?;
+            self.ctx.async_ops.take_first(own).map_or(Ok(()), |op| self.deliver_now(op))?;
         }
-        let number = self.next_copy();
+        let number = self.ctx.async_ops.next_copy();
         if let Signal::Mbarrier { at, bytes } = signal {
-            self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
+            self.ctx.window(at.rank).map_err(|kind| self.ctx.fault(kind, lane))?;
             let (rank, offset) = (at.rank, at.offset);
-            self.report_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << lane)?;
-            self.report_sync(Sync::CopyStarts { copy: number, rank, offset, bytes }, 1 << lane)?;
+            self.ctx.report_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << lane)?;
+            self.ctx.report_sync(Sync::CopyStarts { copy: number, rank, offset, bytes }, 1 << lane)?;
         }
-        let mut copy = Copy { job, read: None, signal, group: 0, number };
+        let mut copy = AsyncCopy { job, read: None, signal, group: 0, number };
         if signal == Signal::BulkGroup {
-            copy.group = self.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
+            copy.group = self.ctx.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
         }
-        self.report_copy(&copy, lane).map_err(|kind| self.fault(kind, lane))?;
+        self.report_copy(&copy, lane).map_err(|kind| self.ctx.fault(kind, lane))?;
         let due = self.due_of_copy();
-        if due <= self.scheduling.turns {
-            self.changed();
-            return self.complete_copy(copy, lane).map_err(|kind| self.fault(kind, lane));
+        if due <= self.ctx.scheduling.turns {
+            self.ctx.changed();
+            return self.complete_copy(copy, lane).map_err(|kind| self.ctx.fault(kind, lane));
         }
-        if self.scheduling.choose(Choice::Source, 2) != 0 {
-            self.read_source(&mut copy).map_err(|kind| self.fault(kind, lane))?;
+        if self.ctx.scheduling.choose(Choice::Source, 2) != 0 {
+            self.read_source(&mut copy).map_err(|kind| self.ctx.fault(kind, lane))?;
         }
         self.send_at(lane, due, Work::Copy(copy));
         Ok(())
     }
 
-    /// The number of a copy.
-    pub(super) fn next_copy(&mut self) -> u64 {
-        self.async_ops.copies += 1;
-        self.async_ops.copies
-    }
-
     /// Is the tx-count of the mbarrier object of a copy in flight less than the bytes that copies still bring?
-    pub(super) fn is_uncounted(&self, copy: &Copy) -> bool {
+    pub(super) fn is_uncounted(&self, copy: &AsyncCopy) -> bool {
         let Signal::Mbarrier { at, bytes } = copy.signal else { return false };
         // the CTA may have exited
-        let shared = match self.residents.here().ctas.get(at.rank as usize) {
-            Some(cta) if at.rank != self.memory.shared_rank => &cta.shared,
-            _ => &self.memory.shared,
+        let shared = match self.ctx.residents.here().ctas.get(at.rank as usize) {
+            Some(cta) if at.rank != self.ctx.memory.shared_rank => &cta.shared,
+            _ => &self.ctx.memory.shared,
         };
         let word = little_endian::load(shared, at.offset.into(), 8).map_or(0, |[word, ..]| word);
-        let slot = self.residents.slot;
-        let others: i64 = self.async_ops.list.iter().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
+        let slot = self.ctx.residents.slot;
+        let others: i64 = self.ctx.async_ops.list.iter().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
         mbarrier::State::decode(word).is_some_and(|state| state.tx < others + i64::from(bytes))
     }
 
     /// Reads the source of a copy.
-    fn read_source(&mut self, copy: &mut Copy) -> Result<(), FaultKind> {
+    fn read_source(&mut self, copy: &mut AsyncCopy) -> Result<(), FaultKind> {
         if copy.read.is_none() {
-            copy.read = Some(copy.job.read(&self.spaces())?);
+            copy.read = Some(copy.job.read(&self.ctx.async_unit().spaces())?);
         }
         Ok(())
     }
 
     /// Completes a copy.
-    pub(super) fn complete_copy(&mut self, copy: Copy, lane: u32) -> Result<(), FaultKind> {
+    pub(super) fn complete_copy(&mut self, copy: AsyncCopy, lane: u32) -> Result<(), FaultKind> {
         let gone = |kind| match kind {
             FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
             kind => kind,
         };
-        self.scheduling.works(work(&*copy.job));
-        copy.job.write(&mut self.spaces(), copy.read).map_err(gone)?;
+        self.ctx.scheduling.works(work(&*copy.job));
+        copy.job.write(&mut self.ctx.async_unit().spaces(), copy.read).map_err(gone)?;
         if let Signal::Mbarrier { at, bytes } = copy.signal {
             self.report_completion(Sync::CopyCompletes { copy: copy.number, rank: at.rank, offset: at.offset }, lane)?;
-            self.update_mbarrier(at.rank, at.offset, |word| mbarrier::complete_tx(word, bytes), lane).map_err(gone)?;
+            self.ctx
+                .sync()
+                .update_mbarrier(at.rank, at.offset, |word| mbarrier::complete_tx(word, bytes), lane)
+                .map_err(gone)?;
         }
         Ok(())
     }
 
     /// Tells the monitor that an asynchronous operation of a lane completes.
     pub(super) fn report_completion(&mut self, what: Sync, lane: u32) -> Result<(), FaultKind> {
-        self.report_sync_of(what, Order::default(), 1 << lane)
+        self.ctx.report().sync(what, Order::default(), 1 << lane)
     }
 
     /// A hash of what a copy writes to global memory, and where.
@@ -196,14 +199,14 @@ impl Ctx<'_> {
         for access in job.accesses().iter().filter(|access| access.write) {
             (access.place, access.bytes).hash(&mut hash);
         }
-        job.read(&self.spaces())?.hash(&mut hash);
+        job.read(&self.ctx.async_unit().spaces())?.hash(&mut hash);
         Ok(Some(hash.finish()))
     }
 
     /// Tells the monitor of the accesses of a copy that starts.
     #[inline(always)]
-    fn report_copy(&mut self, copy: &Copy, lane: u32) -> Result<(), FaultKind> {
-        if self.monitor.is_on() {
+    fn report_copy(&mut self, copy: &AsyncCopy, lane: u32) -> Result<(), FaultKind> {
+        if self.ctx.monitor.is_on() {
             let by = match copy.signal {
                 Signal::Mbarrier { .. } => By::Agent(Agent::Copy(copy.number)),
                 Signal::BulkGroup => By::Agent(Agent::Bulk { group: copy.group, content: self.content(&*copy.job)? }),
@@ -211,13 +214,13 @@ impl Ctx<'_> {
             };
             // the accesses of an asynchronous operation are weak, except those of a reduction
             let own = by == By::Thread || copy.job.reduces();
-            let order = if own { self.order } else { Order::default() };
+            let order = if own { self.ctx.order } else { Order::default() };
             for access in copy.job.accesses() {
                 let order = if access.write { order } else { Order::default() };
                 self.report_agent(access, by, order, lane)?;
             }
             if let Some(layout) = copy.job.shared_box() {
-                self.report_box(&layout, copy.job.destination().map(|_| copy.number), lane)?;
+                self.ctx.report().shared_box(&layout, copy.job.destination().map(|_| copy.number), lane)?;
             }
         }
         Ok(())
@@ -228,7 +231,7 @@ impl Ctx<'_> {
         let JobAccess { place, bytes, write, proxy } = access;
         let addr = match place {
             Place::Global { segment, .. }
-                if !self.monitor.wants().read_only && !write && self.memory.global.is_read_only(segment) =>
+                if !self.ctx.monitor.wants().read_only && !write && self.ctx.memory.global.is_read_only(segment) =>
             {
                 return Ok(());
             }
@@ -236,16 +239,16 @@ impl Ctx<'_> {
             Place::Shared { offset, .. } => offset.into(),
             Place::Local { offset } | Place::Const { offset } | Place::Param { offset } => offset,
         };
-        let who = self.who(1 << lane);
-        self.report_access(Access { place, addr, bytes, write, same: false, by, proxy, order, who })
+        let who = self.ctx.who(1 << lane);
+        self.ctx.report().access(Access { place, addr, bytes, write, same: false, by, proxy, order, who })
     }
 
     /// Tells the monitor that lanes have waited for groups: `before` has a number for each lane, those before it are complete.
     pub(super) fn report_groups(&mut self, of: Groups, mut lanes: u32, before: &[u64; 32]) -> Result<(), Box<Fault>> {
-        while self.monitor.is_on() && lanes != 0 {
+        while self.ctx.monitor.is_on() && lanes != 0 {
             let value = before[lanes.trailing_zeros() as usize & 31];
             let same = (0..32).filter(|l| lanes >> l & 1 != 0 && before[*l] == value).fold(0, |m, l| m | 1 << l);
-            self.report_sync(Sync::Groups { of, before: value }, same)?;
+            self.ctx.report_sync(Sync::Groups { of, before: value }, same)?;
             lanes &= !same;
         }
         Ok(())
@@ -253,15 +256,15 @@ impl Ctx<'_> {
 
     /// `cp.async.bulk.commit_group` of the active lanes.
     pub(crate) fn commit_bulk_groups(&mut self) {
-        let (warp, lanes) = (self.warp_key(), self.mask);
-        self.async_ops.commit_bulk(warp, lanes);
+        let (warp, lanes) = (self.warp_key(), self.ctx.mask);
+        self.ctx.async_ops.commit_bulk(warp, lanes);
     }
 
     /// `cp.async.bulk.wait_group n` of the active lanes: all but the last `n` groups of each complete. With `.read` their sources
     /// have been read.
     pub(crate) fn wait_for_bulk_groups(&mut self, n: u64, read: bool) -> Result<(), Box<Fault>> {
-        let (warp, lanes) = (self.warp_key(), self.mask);
-        let Some(groups) = self.async_ops.bulk_groups.get(&warp).copied() else { return Ok(()) };
+        let (warp, lanes) = (self.warp_key(), self.ctx.mask);
+        let Some(groups) = self.ctx.async_ops.bulk_groups.get(&warp).copied() else { return Ok(()) };
         let waits = |a: &AsyncOp| {
             let Work::Copy(copy) = &a.work else { return false };
             let own = (a.slot, a.cta, a.warp) == warp && lanes >> a.lane & 1 != 0;
@@ -273,7 +276,7 @@ impl Ctx<'_> {
             self.read_sources(waits)?;
             return self.report_groups(Groups::BulkReads, some, &before);
         }
-        while let Some(op) = self.async_ops.take_first(waits) {
+        while let Some(op) = self.ctx.async_ops.take_first(waits) {
             self.deliver_now(op)?;
         }
         self.report_groups(Groups::Bulk, some, &before)
@@ -281,25 +284,25 @@ impl Ctx<'_> {
 
     /// Reads the sources of these copies.
     fn read_sources(&mut self, which: impl Fn(&AsyncOp) -> bool) -> Result<(), Box<Fault>> {
-        for at in 0..self.async_ops.list.len() {
-            if !which(&self.async_ops.list[at]) {
+        for at in 0..self.ctx.async_ops.list.len() {
+            if !which(&self.ctx.async_ops.list[at]) {
                 continue;
             }
             // the copy leaves the list for a moment: it reads through the machine
-            let Some(mut op) = self.async_ops.list.remove(at) else { continue };
+            let Some(mut op) = self.ctx.async_ops.list.remove(at) else { continue };
             if let Work::Copy(copy) = &mut op.work {
-                self.read_source(copy).map_err(|kind| self.fault(kind, op.lane))?;
+                self.read_source(copy).map_err(|kind| self.ctx.fault(kind, op.lane))?;
             }
-            self.async_ops.list.insert(at, op);
+            self.ctx.async_ops.list.insert(at, op);
         }
         Ok(())
     }
 
     /// Delivers an operation of the current CTA while a thread of it runs.
     pub(super) fn deliver_now(&mut self, op: AsyncOp) -> Result<(), Box<Fault>> {
-        let (site, warp) = (self.site, self.warp);
+        let (site, warp) = (self.ctx.site, self.ctx.warp);
         self.deliver(op)?;
-        (self.site, self.warp) = (site, warp);
+        (self.ctx.site, self.ctx.warp) = (site, warp);
         Ok(())
     }
 }

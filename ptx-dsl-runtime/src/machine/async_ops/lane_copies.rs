@@ -7,7 +7,7 @@ use super::warp_copies::{LaneCopy, Started};
 use super::{AsyncOps, CopiesArrive, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::JobAccess;
-use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::AsyncUnit;
 use crate::machine::schedule::Choice;
 use crate::machine::spaces::SharedPlace;
 use crate::observe::monitor::{Agent, By, Groups, Order, Proxy, Sync};
@@ -36,19 +36,19 @@ pub(super) fn arrival_outlives(rank: u32) -> FaultKind {
     )
 }
 
-impl Ctx<'_> {
+impl AsyncUnit<'_, '_> {
     /// `cp.async`: starts copies for lanes of the current warp.
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
         let key = self.warp_key();
-        self.scheduling.works(WORK);
-        if self.async_ops.lane_copies_in_flight > MOST {
+        self.ctx.scheduling.works(WORK);
+        if self.ctx.async_ops.lane_copies_in_flight > MOST {
             self.complete_of_warp(key, |_| u32::MAX)?;
         }
-        let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
-        if self.monitor.is_on() {
+        let groups = self.ctx.async_ops.lane_copies.entry(key).or_default().groups;
+        if self.ctx.monitor.is_on() {
             for c in &copies {
                 let group = groups[c.lane as usize & 31];
-                self.report_lane_copy(c, group).map_err(|kind| self.fault(kind, c.lane.into()))?;
+                self.report_lane_copy(c, group).map_err(|kind| self.ctx.fault(kind, c.lane.into()))?;
             }
         }
         while let Some(first) = copies.first() {
@@ -62,40 +62,40 @@ impl Ctx<'_> {
             if !rest.is_empty() {
                 copies.retain(of_group);
             }
-            let (due, read) = if self.scheduling.always_first {
+            let (due, read) = if self.ctx.scheduling.always_first {
                 (u64::MAX, None)
             } else {
                 let due = self.due_of_copy();
-                let early = self.scheduling.choose(Choice::Source, 2) != 0;
+                let early = self.ctx.scheduling.choose(Choice::Source, 2) != 0;
                 (due, early.then(|| self.read_lanes(&copies)).transpose()?)
             };
             let lanes = copies.iter().fold(0, |m, c| m | 1 << c.lane);
-            self.async_ops.issued += 1;
-            let id = self.async_ops.issued;
-            let mut started = Started { id, due, site: self.site, group, lanes, copies, read };
+            self.ctx.async_ops.issued += 1;
+            let id = self.ctx.async_ops.issued;
+            let mut started = Started { id, due, site: self.ctx.site, group, lanes, copies, read };
             copies = rest;
-            if due <= self.scheduling.turns {
+            if due <= self.ctx.scheduling.turns {
                 self.complete_lanes(&mut started, lanes)?;
                 continue;
             }
-            self.async_ops.next_lane_copy = self.async_ops.next_lane_copy.min(due);
-            self.async_ops.lane_copies_in_flight += 1;
-            self.async_ops.lane_copies.entry(key).or_default().started.push_back(started);
+            self.ctx.async_ops.next_lane_copy = self.ctx.async_ops.next_lane_copy.min(due);
+            self.ctx.async_ops.lane_copies_in_flight += 1;
+            self.ctx.async_ops.lane_copies.entry(key).or_default().started.push_back(started);
         }
-        self.changed();
+        self.ctx.changed();
         Ok(())
     }
 
     fn read_lanes(&self, copies: &[LaneCopy]) -> Result<Vec<[u8; 16]>, Box<Fault>> {
-        copies.iter().map(|c| self.read_lane(c).map_err(|kind| self.fault(kind, c.lane.into()))).collect()
+        copies.iter().map(|c| self.read_lane(c).map_err(|kind| self.ctx.fault(kind, c.lane.into()))).collect()
     }
 
     #[inline(always)]
     fn read_lane(&self, c: &LaneCopy) -> Result<[u8; 16], FaultKind> {
         let mut bytes = [0; 16];
         let given = &mut bytes[..usize::from(c.given & 31).min(16)];
-        if !given.is_empty() && !self.memory.global.copy_out(c.from.segment, c.from.offset, given) {
-            self.memory.global.check(c.from.segment, c.from.offset, c.given.into(), false)?;
+        if !given.is_empty() && !self.ctx.memory.global.copy_out(c.from.segment, c.from.offset, given) {
+            self.ctx.memory.global.check(c.from.segment, c.from.offset, c.given.into(), false)?;
         }
         Ok(bytes)
     }
@@ -104,13 +104,13 @@ impl Ctx<'_> {
     fn complete_lanes(&mut self, started: &mut Started, lanes: u32) -> Result<(), Box<Fault>> {
         let lanes = started.lanes & lanes;
         started.lanes &= !lanes;
-        let site = std::mem::replace(&mut self.site, started.site);
+        let site = std::mem::replace(&mut self.ctx.site, started.site);
         for (i, c) in started.copies.iter().enumerate().filter(|(_, c)| lanes >> c.lane & 1 != 0) {
             let read = started.read.as_ref().and_then(|all| all.get(i)).copied();
-            self.complete_lane(c, read).map_err(|kind| self.fault(kind, c.lane.into()))?;
+            self.complete_lane(c, read).map_err(|kind| self.ctx.fault(kind, c.lane.into()))?;
         }
-        self.site = site;
-        self.changed();
+        self.ctx.site = site;
+        self.ctx.changed();
         Ok(())
     }
 
@@ -121,19 +121,19 @@ impl Ctx<'_> {
         if c.given > 0 {
             self.report_agent(access(c.from.place(), c.given, false), by, order, lane)?;
         }
-        let to = SharedPlace { rank: self.cur.cta, offset: c.to };
+        let to = SharedPlace { rank: self.ctx.cur.cta, offset: c.to };
         self.report_agent(access(to.place(), c.bytes, true), by, order, lane)
     }
 
     #[inline(always)]
     fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>) -> Result<(), FaultKind> {
-        let to = SharedPlace { rank: self.cur.cta, offset: c.to };
+        let to = SharedPlace { rank: self.ctx.cur.cta, offset: c.to };
         let bytes = match read {
             Some(bytes) => bytes,
             None => self.read_lane(c)?,
         };
         let range = to.range(c.bytes.into());
-        if let Some(window) = self.window_mut(to.rank)?.get_mut(range) {
+        if let Some(window) = self.ctx.window_mut(to.rank)?.get_mut(range) {
             let n = window.len().min(16);
             window.copy_from_slice(&bytes[..n]);
         }
@@ -146,39 +146,39 @@ impl Ctx<'_> {
         (slot, cta, warp): (usize, u32, u32),
         wanted: impl Fn(&Started) -> u32,
     ) -> Result<(), Box<Fault>> {
-        let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) else { return Ok(()) };
+        let Some(of_warp) = self.ctx.async_ops.lane_copies.get_mut(&(slot, cta, warp)) else { return Ok(()) };
         if of_warp.started.is_empty() {
             return Ok(());
         }
         let mut all = std::mem::take(&mut of_warp.started);
-        let current = (self.residents.slot, self.cur.cta, self.warp);
-        (self.residents.slot, self.cur.cta, self.warp) = (slot, cta, warp);
+        let current = (self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp);
+        (self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp) = (slot, cta, warp);
         let done = all.iter_mut().try_for_each(|started| match wanted(started) & started.lanes {
             0 => Ok(()),
             lanes => self.complete_lanes(started, lanes),
         });
         let before = all.len();
         all.retain(|started| started.lanes != 0);
-        self.async_ops.lane_copies_in_flight -= before - all.len();
-        if let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) {
+        self.ctx.async_ops.lane_copies_in_flight -= before - all.len();
+        if let Some(of_warp) = self.ctx.async_ops.lane_copies.get_mut(&(slot, cta, warp)) {
             of_warp.started = all;
         }
         done?;
-        (self.residents.slot, self.cur.cta, self.warp) = current;
+        (self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp) = current;
         Ok(())
     }
 
     /// `cp.async.commit_group` of the active lanes.
     pub(crate) fn commit_lane_copies(&mut self) {
-        let (key, lanes) = (self.warp_key(), self.mask);
-        let groups = &mut self.async_ops.lane_copies.entry(key).or_default().groups;
+        let (key, lanes) = (self.warp_key(), self.ctx.mask);
+        let groups = &mut self.ctx.async_ops.lane_copies.entry(key).or_default().groups;
         groups.iter_mut().enumerate().filter(|(l, _)| lanes >> l & 1 != 0).for_each(|(_, group)| *group += 1);
     }
 
     /// `cp.async.wait_group n` of the active lanes: all but the last `n` groups of each complete.
     pub(crate) fn wait_for_lane_copies(&mut self, n: u64) -> Result<(), Box<Fault>> {
-        let (key, lanes) = (self.warp_key(), self.mask);
-        let Some(of_warp) = self.async_ops.lane_copies.get(&key) else { return Ok(()) };
+        let (key, lanes) = (self.warp_key(), self.ctx.mask);
+        let Some(of_warp) = self.ctx.async_ops.lane_copies.get(&key) else { return Ok(()) };
         let groups = of_warp.groups;
         let before = groups.map(|group| group.saturating_sub(n));
         self.complete_of_warp(key, |started| {
@@ -191,28 +191,33 @@ impl Ctx<'_> {
     /// `cp.async.mbarrier.arrive` of `lanes` on one object of the CTA: an arrive-on for each when its copies are complete. Without
     /// `.noinc` the pending count goes up first.
     pub(crate) fn arrive_after_copies(&mut self, lanes: u32, offset: u32, noinc: bool) -> Result<(), Box<Fault>> {
-        let (key, rank, first) = (self.warp_key(), self.rank(), lanes.trailing_zeros() & 31);
-        self.report_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+        let (key, rank, first) = (self.warp_key(), self.ctx.rank(), lanes.trailing_zeros() & 31);
+        self.ctx.report_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
         if !noinc {
             for _ in 0..lanes.count_ones() {
-                let counted =
-                    self.update_mbarrier(rank, offset, |w| mbarrier::increment(w).map(|new| (new, ())), first);
-                counted.map_err(|kind| self.fault(kind, first))?;
+                let counted = self.ctx.sync().update_mbarrier(
+                    rank,
+                    offset,
+                    |w| mbarrier::increment(w).map(|new| (new, ())),
+                    first,
+                );
+                counted.map_err(|kind| self.ctx.fault(kind, first))?;
             }
         }
-        let of_warp = self.async_ops.lane_copies.get(&key);
+        let of_warp = self.ctx.async_ops.lane_copies.get(&key);
         let open =
             of_warp.map(|w| w.groups.iter().zip(0..).filter(|(_, l)| lanes >> l & 1 != 0).map(|(group, _)| *group));
         if let Some(group) = open.and_then(Iterator::max) {
-            self.report_sync(Sync::CpArrive { group, rank, offset }, lanes)?;
+            self.ctx.report_sync(Sync::CpArrive { group, rank, offset }, lanes)?;
         }
-        let of_warp = self.async_ops.lane_copies.get(&key);
+        let of_warp = self.ctx.async_ops.lane_copies.get(&key);
         if of_warp.is_none_or(|w| w.started.iter().all(|s| s.lanes & lanes == 0)) {
             let count = lanes.count_ones();
-            let arrived = self.update_mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
-            return arrived.map(drop).map_err(|kind| self.fault(kind, first));
+            let arrived =
+                self.ctx.sync().update_mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
+            return arrived.map(drop).map_err(|kind| self.ctx.fault(kind, first));
         }
-        let before = self.async_ops.issued + 1;
+        let before = self.ctx.async_ops.issued + 1;
         self.send(first, 0, Work::CopiesArrive(CopiesArrive { lanes, offset, before }));
         Ok(())
     }
@@ -220,52 +225,53 @@ impl Ctx<'_> {
     /// The arrive-on of `cp.async.mbarrier.arrive` of a warp: its copies are complete then.
     pub(super) fn copies_arrive(&mut self, a: &CopiesArrive) -> Result<(), Box<Fault>> {
         self.complete_of_warp(self.warp_key(), |started| if started.id < a.before { a.lanes } else { 0 })?;
-        let (rank, first) = (self.cur.cta, a.lanes.trailing_zeros() & 31);
+        let (rank, first) = (self.ctx.cur.cta, a.lanes.trailing_zeros() & 31);
         let count = a.lanes.count_ones();
-        let arrived = self.update_mbarrier(rank, a.offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
-        arrived.map(drop).map_err(|kind| self.fault(kind, first))
+        let arrived =
+            self.ctx.sync().update_mbarrier(rank, a.offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
+        arrived.map(drop).map_err(|kind| self.ctx.fault(kind, first))
     }
 
     /// Completes the copies whose time has come.
     pub(super) fn deliver_due_lane_copies(&mut self, now: u64) -> Result<(), Box<Fault>> {
-        if self.async_ops.next_lane_copy > now {
+        if self.ctx.async_ops.next_lane_copy > now {
             return Ok(());
         }
         let due = |started: &Started| started.due <= now;
-        let warps = self.async_ops.lane_copies.iter().filter(|(_, warp)| warp.started.iter().any(due));
+        let warps = self.ctx.async_ops.lane_copies.iter().filter(|(_, warp)| warp.started.iter().any(due));
         let warps: Vec<_> = warps.map(|(key, _)| *key).collect();
         for warp in warps {
             self.complete_of_warp(warp, |started| if due(started) { u32::MAX } else { 0 })?;
         }
-        let rest = self.async_ops.lane_copies.values().flat_map(|warp| &warp.started);
-        self.async_ops.next_lane_copy = rest.map(|started| started.due).min().unwrap_or(u64::MAX);
+        let rest = self.ctx.async_ops.lane_copies.values().flat_map(|warp| &warp.started);
+        self.ctx.async_ops.next_lane_copy = rest.map(|started| started.due).min().unwrap_or(u64::MAX);
         Ok(())
     }
 
     /// Completes all copies of a cluster, none of whose threads can run.
     pub(super) fn deliver_lane_copies_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
-        let warps: Vec<_> = self.async_ops.lane_copies.keys().filter(|(s, ..)| *s == slot).copied().collect();
+        let warps: Vec<_> = self.ctx.async_ops.lane_copies.keys().filter(|(s, ..)| *s == slot).copied().collect();
         warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, |_| u32::MAX))
     }
 
     /// A CTA of the current cluster exits. Nobody can see its copies in flight: they are dropped, and a monitor reports them.
     pub(super) fn lane_copy_outlives(&mut self, rank: u32) -> Option<Box<Fault>> {
-        let slot = self.residents.slot;
-        let of_cta = self.async_ops.lane_copies.range_mut((slot, rank, 0)..=(slot, rank, u32::MAX));
+        let slot = self.ctx.residents.slot;
+        let of_cta = self.ctx.async_ops.lane_copies.range_mut((slot, rank, 0)..=(slot, rank, u32::MAX));
         let mut first = None;
         for ((.., warp), copies) in of_cta {
-            self.async_ops.lane_copies_in_flight -= copies.started.len();
+            self.ctx.async_ops.lane_copies_in_flight -= copies.started.len();
             for started in copies.started.drain(..) {
                 first.get_or_insert((*warp, started.site, started.lanes.trailing_zeros()));
             }
         }
-        let (warp, site, lane) = first.filter(|_| self.monitor.is_on())?;
-        (self.warp, self.site, self.cur.cta) = (warp, site, rank);
+        let (warp, site, lane) = first.filter(|_| self.ctx.monitor.is_on())?;
+        (self.ctx.warp, self.ctx.site, self.ctx.cur.cta) = (warp, site, rank);
         let kind = FaultKind::undefined(
             format!("CTA {rank} of the cluster ends while this copy to its shared memory is in flight"),
             "9.7.9.25.3.3",
             "put `cp.async.wait_all` before the thread ends",
         );
-        Some(self.fault(kind, lane))
+        Some(self.ctx.fault(kind, lane))
     }
 }

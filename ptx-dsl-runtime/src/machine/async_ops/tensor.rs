@@ -1,10 +1,10 @@
 //! Issue, commit and completion of tensor core operations, in the orders of 9.7.16.6.
 
-use super::{AsyncOp, Commit, Operation, Work};
+use super::{AsyncOp, Commit, TensorOperation, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::Cta;
 use crate::machine::copy::JobAccess;
-use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::TensorUnit;
 use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
 use crate::machine::undefined::{OfPair, UndefinedWords};
 use crate::memory::address::Place;
@@ -40,16 +40,16 @@ pub(super) fn commit_outlives(rank: u32) -> FaultKind {
     )
 }
 
-impl Ctx<'_> {
+impl TensorUnit<'_, '_> {
     /// Checks that one thread issues `mma`, `cp` or `shift` (Table 46). With several active lanes each would issue an operation,
     /// which is never meant: a fault.
     fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
-        let n = self.mask.count_ones();
+        let n = self.ctx.mask.count_ones();
         if n > 1 {
             let what =
                 format!("{n} threads of the warp execute the instruction, and each issues an operation of its own");
             let help = "elect one lane for `mma`, `cp` and `shift`: `elect.sync _|p, -1;`, and guard the instruction with `@p`";
-            return Err(self.fault(FaultKind::IssueGranularity { what, help }, lane));
+            return Err(self.ctx.fault(FaultKind::IssueGranularity { what, help }, lane));
         }
         self.may_issue(pair, lane)
     }
@@ -61,11 +61,11 @@ impl Ctx<'_> {
     }
 
     /// Issues an operation for `lane`, which completes later.
-    pub fn tensor_issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
+    pub fn issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
         self.single_issue(pair, lane)?;
-        let in_order = self.geometry.tensor.mma_in_order;
+        let in_order = self.ctx.geometry.tensor.mma_in_order;
         let (mut after, pipeline) = (0, job.pipeline(pair, in_order));
-        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
+        for a in self.ctx.async_ops.list.iter().filter(|a| a.slot == self.ctx.residents.slot) {
             if let Work::Operation(o) = &a.work
                 && o.job.pipeline(o.pair, in_order).precedes(&pipeline)
                 && self.is_ordered_after(a, lane)
@@ -73,45 +73,45 @@ impl Ctx<'_> {
                 after = after.max(a.due);
             }
         }
-        if self.monitor.is_on() {
-            self.tensor_operates(pipeline, &*job, lane).map_err(|kind| self.fault(kind, lane))?;
-            self.report_reads(&*job, pair, lane).map_err(|kind| self.fault(kind, lane))?;
+        if self.ctx.monitor.is_on() {
+            self.operates(pipeline, &*job, lane).map_err(|kind| self.ctx.fault(kind, lane))?;
+            self.report_reads(&*job, pair, lane).map_err(|kind| self.ctx.fault(kind, lane))?;
         }
-        self.send(lane, after, Work::Operation(Operation { job, pair, fenced: None }));
+        self.ctx.async_unit().send(lane, after, Work::Operation(TensorOperation { job, pair, fenced: None }));
         Ok(())
     }
 
     /// Is an operation of this lane ordered after `a`? It is if the same thread issued `a`, or if that thread's fence and then ours
     /// are in between.
     fn is_ordered_after(&self, a: &AsyncOp, lane: u32) -> bool {
-        if (a.cta, a.warp, a.lane) == (self.cur.cta, self.warp, lane) {
+        if (a.cta, a.warp, a.lane) == (self.ctx.cur.cta, self.ctx.warp, lane) {
             return true;
         }
-        let Work::Operation(Operation { fenced: Some(before), .. }) = a.work else { return false };
-        let after = self.async_ops.fences.after.get(&(self.residents.slot, self.cur.cta, self.warp));
+        let Work::Operation(TensorOperation { fenced: Some(before), .. }) = a.work else { return false };
+        let after = self.ctx.async_ops.fences.after.get(&(self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp));
         after.is_some_and(|after| after[lane as usize & 31] > before)
     }
 
     /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) once all operations of this thread with
     /// the same `.cta_group` are complete, on each at its own time. Several lanes may commit: the mbarrier's count may include
     /// them.
-    pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
+    pub fn commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
         self.may_issue(pair, lane)?;
         for &(rank, offset) in &to {
-            if let Err(kind) = self.window(rank) {
-                return Err(self.fault(kind, lane));
+            if let Err(kind) = self.ctx.window(rank) {
+                return Err(self.ctx.fault(kind, lane));
             }
-            self.report_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
+            self.ctx.report_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
         }
-        let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
+        let thread = (self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp, lane);
         // the latest due times: of the operations, and of the commits by the CTA in which they arrive
         let (mut done, mut arrived) = (0, [0; 32]);
-        for a in self.async_ops.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
+        for a in self.ctx.async_ops.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
             match &mut a.work {
                 Work::Operation(o) if o.pair == pair => {
                     done = done.max(a.due);
                     // a commit implies `tcgen05.fence::before_thread_sync` (9.7.16.6.4.2)
-                    o.fenced.get_or_insert(self.async_ops.fences.now);
+                    o.fenced.get_or_insert(self.ctx.async_ops.fences.now);
                 }
                 // commits are synchronous instructions: one does not overtake another of its thread (9.7.16.6.1)
                 Work::Commit(c) if c.pair == pair => {
@@ -121,26 +121,26 @@ impl Ctx<'_> {
                 _ => {}
             }
         }
-        self.async_ops.fences.now += 1;
-        let commits = self.async_ops.commits.entry(thread).or_default();
+        self.ctx.async_ops.fences.now += 1;
+        let commits = self.ctx.async_ops.commits.entry(thread).or_default();
         *commits += 1;
         let number = *commits;
-        self.report_sync(Sync::Commit { commit: number, arrivals: to.len() as u32 }, 1 << lane)?;
+        self.ctx.report_sync(Sync::Commit { commit: number, arrivals: to.len() as u32 }, 1 << lane)?;
         for to in to {
             let after = done.max(arrived[to.0 as usize & 31]);
-            self.send(lane, after, Work::Commit(Commit { to, pair, number }));
+            self.ctx.async_unit().send(lane, after, Work::Commit(Commit { to, pair, number }));
         }
         Ok(())
     }
 
     /// `tcgen05.fence` of the active lanes: `::before_thread_sync` or `::after_thread_sync`.
-    pub fn tensor_fence(&mut self, before: bool) -> Result<(), Box<Fault>> {
-        let (slot, cta, warp, mask) = (self.residents.slot, self.cur.cta, self.warp, self.mask);
-        let fences = &mut self.async_ops.fences;
+    pub fn fence(&mut self, before: bool) -> Result<(), Box<Fault>> {
+        let (slot, cta, warp, mask) = (self.ctx.residents.slot, self.ctx.cur.cta, self.ctx.warp, self.ctx.mask);
+        let fences = &mut self.ctx.async_ops.fences;
         fences.now += 1;
         let now = fences.now;
         if before {
-            for a in self.async_ops.list.iter_mut() {
+            for a in self.ctx.async_ops.list.iter_mut() {
                 if let Work::Operation(o) = &mut a.work
                     && (a.slot, a.cta, a.warp) == (slot, cta, warp)
                     && mask >> a.lane & 1 != 0
@@ -152,12 +152,12 @@ impl Ctx<'_> {
             let after = fences.after.entry((slot, cta, warp)).or_default();
             after.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 != 0).for_each(|(_, t)| *t = now);
         }
-        self.report_sync(Sync::TensorFence { before }, mask)
+        self.ctx.report_sync(Sync::TensorFence { before }, mask)
     }
 
     /// Tells the monitor what an operation accesses in Tensor Memory.
-    fn tensor_operates(&mut self, pipeline: Pipeline, job: &dyn TensorJob, lane: u32) -> Result<(), FaultKind> {
-        let own = self.cur.cta;
+    fn operates(&mut self, pipeline: Pipeline, job: &dyn TensorJob, lane: u32) -> Result<(), FaultKind> {
+        let own = self.ctx.cur.cta;
         let area = |Area { cta, lanes, columns, operand }: Area| {
             let rank = if pipeline.pair { own & !1 | cta as u32 } else { own };
             TensorArea { rank, lanes, columns, operand }
@@ -167,53 +167,54 @@ impl Ctx<'_> {
         if writes.is_empty() {
             writes = all((0..1 + usize::from(pipeline.pair)).map(Area::whole).collect());
         }
-        let commits = self.async_ops.commits.get(&(self.residents.slot, own, self.warp, lane)).copied().unwrap_or(0);
-        self.report_tensor(TensorBy::Operation { commits, pipeline }, &all(job.reads()), &writes, 1 << lane)
+        let commits =
+            self.ctx.async_ops.commits.get(&(self.ctx.residents.slot, own, self.ctx.warp, lane)).copied().unwrap_or(0);
+        self.report_access(TensorBy::Operation { commits, pipeline }, &all(job.reads()), &writes, 1 << lane)
     }
 
     /// Tells the monitor what an operation reads of shared memory.
     fn report_reads(&mut self, job: &dyn TensorJob, pair: bool, lane: u32) -> Result<(), FaultKind> {
-        let own = self.cur.cta;
-        let thread = (self.residents.slot, own, self.warp, lane);
-        let by = By::Agent(Agent::Tensor(self.async_ops.commits.get(&thread).copied().unwrap_or(0)));
+        let own = self.ctx.cur.cta;
+        let thread = (self.ctx.residents.slot, own, self.ctx.warp, lane);
+        let by = By::Agent(Agent::Tensor(self.ctx.async_ops.commits.get(&thread).copied().unwrap_or(0)));
         for (cta, bytes) in job.bytes() {
             let rank = if pair { own & !1 | cta as u32 } else { own };
-            if self.window(rank)?.len() < bytes.end as usize {
+            if self.ctx.window(rank)?.len() < bytes.end as usize {
                 // the operation itself reports an operand outside
                 continue;
             }
             let place = Place::Shared { rank, offset: bytes.start };
             let read = JobAccess::of_copy(place, bytes.end - bytes.start, false);
-            self.report_agent(read, by, Order::default(), lane)?;
+            self.ctx.async_unit().report_agent(read, by, Order::default(), lane)?;
         }
-        let holds = self.monitor.get().is_some_and(|monitor| monitor.has_undefined_words());
-        if std::mem::take(&mut self.findings.in_operand) || holds {
+        let holds = self.ctx.monitor.get().is_some_and(|monitor| monitor.has_undefined_words());
+        if std::mem::take(&mut self.ctx.findings.in_operand) || holds {
             let first = if pair { own & !1 } else { own };
-            let all = job.undefined(&mut OfPair { x: self, first });
-            let who = self.who(1 << lane);
+            let all = job.undefined(&mut OfPair { x: self.ctx, first });
+            let who = self.ctx.who(1 << lane);
             for UndefinedWords { cta, lane, columns, origin } in all {
-                if let Some(monitor) = self.monitor.get() {
+                if let Some(monitor) = self.ctx.monitor.get() {
                     monitor.undefined_words(who, first + cta as u32, lane, columns, origin);
                 }
             }
         }
-        let who = self.who(1 << lane);
-        if let (Some(product), Some(monitor)) = (job.product(), self.monitor.get()) {
+        let who = self.ctx.who(1 << lane);
+        if let (Some(product), Some(monitor)) = (job.product(), self.ctx.monitor.get()) {
             monitor.multiplies(product, who);
         }
         for matrix in job.matrices() {
             for rank in if pair { own & !1..(own & !1) + 2 } else { own..own + 1 } {
-                self.report_matrix(&matrix, rank, lane)?;
+                self.ctx.report().matrix(&matrix, rank, lane)?;
             }
         }
         Ok(())
     }
 
     /// Completes an operation that a lane of CTA `own` has issued.
-    pub(super) fn operate(&mut self, o: &Operation, own: u32) -> Result<(), FaultKind> {
-        self.scheduling.works(o.job.work());
+    pub(super) fn operate(&mut self, o: &TensorOperation, own: u32) -> Result<(), FaultKind> {
+        self.ctx.scheduling.works(o.job.work());
         let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
-        let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
+        let ctas = self.ctx.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
         if let Some(i) = ctas.iter().position(|c| c.exited) {
             return Err(operation_outlives(ranks.start + i as u32, own));
         }
@@ -231,8 +232,8 @@ impl Ctx<'_> {
     /// The arrive-on of a commit.
     pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
         let (rank, offset) = c.to;
-        self.report_completion(Sync::CommitArrives { commit: c.number, rank, offset }, lane)?;
-        self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
+        self.ctx.async_unit().report_completion(Sync::CommitArrives { commit: c.number, rank, offset }, lane)?;
+        self.ctx.sync().update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
         Ok(())
     }
 }

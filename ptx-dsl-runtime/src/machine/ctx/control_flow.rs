@@ -3,30 +3,33 @@
 use crate::fault::Fault;
 use crate::kernel::flow::{Flow, Pc, Wait};
 use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::{Budget, Synchronisation, WarpFragments};
 use crate::machine::step::{Part, Together};
 use ptx_dsl_isa::image::NO_SITE;
 
-impl Ctx<'_> {
+impl Budget<'_, '_> {
     /// Starts a region: counts the step budget and records where the cohort is.
     #[inline(always)]
     pub fn turn(&mut self, pc: Pc) -> Result<(), Box<Fault>> {
-        self.cur.pc = pc;
-        if self.scheduling.count((self.cur.hi - self.cur.lo) as u64) { self.end_turn() } else { Ok(()) }
+        self.ctx.cur.pc = pc;
+        if self.ctx.scheduling.count((self.ctx.cur.hi - self.ctx.cur.lo) as u64) { self.end_turn() } else { Ok(()) }
     }
 
     /// Starts a region for some warps of the cohort: counts the step budget and records where the cohort is.
     #[inline(always)]
     pub(crate) fn turn_of(&mut self, pc: Pc, warps: u64) -> Result<(), Box<Fault>> {
-        self.cur.pc = pc;
-        if self.scheduling.count(warps) { self.end_turn() } else { Ok(()) }
+        self.ctx.cur.pc = pc;
+        if self.ctx.scheduling.count(warps) { self.end_turn() } else { Ok(()) }
     }
 
     #[cold]
     fn end_turn(&mut self) -> Result<(), Box<Fault>> {
-        self.scheduling.end_turn();
+        self.ctx.scheduling.end_turn();
         self.check_limits()
     }
+}
 
+impl Ctx<'_> {
     /// The first warp of the cohort, and the lanes of all its warps.
     #[inline(always)]
     pub fn cohort(&self) -> (u32, u32) {
@@ -76,7 +79,7 @@ impl Ctx<'_> {
         match flow {
             Flow::Next => self.branch(self.cur.mask, next),
             Flow::Wait(w) => self.park(here, w),
-            Flow::Apart(groups) => {
+            Flow::WaitInGroups(groups) => {
                 let mut done = self.cur.mask;
                 for (lanes, wait) in groups {
                     self.split(lanes, here, Some(wait));
@@ -152,25 +155,14 @@ impl Ctx<'_> {
     pub fn resumed(&self) -> bool {
         self.cur.resumed
     }
+}
 
-    /// Yields to other cohorts, for a thread that polls.
-    pub fn yield_now(&mut self) {
-        self.scheduling.yield_now();
-    }
-
-    /// Counts atomic operations that change nothing. A cohort that makes many in a row waits for a lock, so it yields to others.
-    #[inline]
-    pub(crate) fn attempts(&mut self, changed: bool) {
-        self.scheduling.attempts(changed);
-    }
-
-    // fragments of a diverged warp
-
+impl WarpFragments<'_, '_> {
     /// Adds lanes of the current warp that can run at `pc`, besides the running ones.
     #[inline(always)]
     pub fn fork(&mut self, mask: u32, pc: Pc) {
         if mask != 0 {
-            self.fragments.add(mask, pc);
+            self.ctx.fragments.add(mask, pc);
         }
     }
 
@@ -178,74 +170,77 @@ impl Ctx<'_> {
     /// `None` if none can run here: the turn is over, or all wait or exit.
     #[inline(always)]
     pub fn next(&mut self, mask: u32, pc: Pc) -> Result<Option<(Pc, u32)>, Box<Fault>> {
-        if self.fragments.is_empty() && mask == 0 {
+        if self.ctx.fragments.is_empty() && mask == 0 {
             return Ok(None);
         }
-        if self.scheduling.count(1) {
-            self.cur.pc = pc;
-            self.end_turn()?;
+        if self.ctx.scheduling.count(1) {
+            self.ctx.cur.pc = pc;
+            self.ctx.budget().end_turn()?;
         }
-        if self.scheduling.leave {
+        if self.ctx.scheduling.leave {
             self.branch_all(mask, pc);
             return Ok(None);
         }
-        let stays = mask != 0 && self.fragments.all_after(pc);
+        let stays = mask != 0 && self.ctx.fragments.all_after(pc);
         if stays { Ok(Some((pc, mask))) } else { Ok(self.switch_fragment(mask, pc)) }
     }
 
     fn switch_fragment(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
         self.fork(mask, pc);
-        self.fragments.take_lowest()
+        self.ctx.fragments.take_lowest()
     }
 
     #[inline(never)]
     fn branch_all(&mut self, mask: u32, pc: Pc) {
         self.fork(mask, pc);
-        for (pc, mask) in self.fragments.drain() {
-            if !self.step.branch_together(&self.cur, self.warp, mask, pc) && mask != 0 {
-                self.step.push(&self.cur, Part { warp: self.warp, mask, pc, wait: None, site: self.site });
+        for (pc, mask) in self.ctx.fragments.drain() {
+            if !self.ctx.step.branch_together(&self.ctx.cur, self.ctx.warp, mask, pc) && mask != 0 {
+                self.ctx
+                    .step
+                    .push(&self.ctx.cur, Part { warp: self.ctx.warp, mask, pc, wait: None, site: self.ctx.site });
             }
         }
     }
 
-    /// [`Ctx::fork`] where lanes leave a loop, which is rare compared to its iterations.
+    /// [`WarpFragments::fork`] where lanes leave a loop, which is rare compared to its iterations.
     #[cold]
     #[inline(never)]
     pub fn exit(&mut self, mask: u32, pc: Pc) {
-        self.fragments.add(mask, pc);
+        self.ctx.fragments.add(mask, pc);
     }
 
     /// Whether the turn of the current warp goes on at a back edge. All other fragments of the warp are ahead.
     #[inline(always)]
     pub fn iterates(&mut self) -> bool {
-        !self.scheduling.count(1) && !self.scheduling.leave
+        !self.ctx.scheduling.count(1) && !self.ctx.scheduling.leave
     }
 
     /// Counts the iterations of a lane-serial loop: the most of any lane.
     #[inline(always)]
     pub fn went_round(&mut self, turns: u32) {
-        self.scheduling.turns += u64::from(turns);
+        self.ctx.scheduling.turns += u64::from(turns);
     }
+}
 
-    // barriers
-
+impl Synchronisation<'_, '_> {
     /// `bar.sync id` of all threads of the CTA, if they are this cohort and have nothing to do but pass. Only with the default schedule:
     /// otherwise a barrier is a scheduling point. And not with monitors that see each warp.
     #[inline(always)]
     pub fn pass_barrier(&mut self, id: u32) -> bool {
-        let watched = self.monitor.is_on() && !self.monitor.needs().barriers || self.scheduling.steps.is_some();
-        if watched || !self.scheduling.always_first || self.cur.mask != u32::MAX || self.cur.resumed {
+        let watched =
+            self.ctx.monitor.is_on() && !self.ctx.monitor.needs().barriers || self.ctx.scheduling.steps.is_some();
+        if watched || !self.ctx.scheduling.always_first || self.ctx.cur.mask != u32::MAX || self.ctx.cur.resumed {
             return false;
         }
-        let threads = (self.cur.hi - self.cur.lo) * 32;
-        let passed = self.async_ops.none_due() && {
-            let cta = self.cta_mut();
+        let threads = (self.ctx.cur.hi - self.ctx.cur.lo) * 32;
+        let passed = self.ctx.async_ops.none_due() && {
+            let cta = self.ctx.cta_mut();
             cta.barriers_used |= 1 << (id & 15);
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
         };
-        self.scheduling.progress += passed as u64;
-        let who = self.who(NO_SITE);
-        if passed && let Some(monitor) = self.monitor.get() {
+        self.ctx.scheduling.progress += passed as u64;
+        let who = self.ctx.who(NO_SITE);
+        if passed && let Some(monitor) = self.ctx.monitor.get() {
             monitor.barrier(who, threads / 32);
         }
         passed

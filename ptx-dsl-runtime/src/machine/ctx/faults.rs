@@ -4,6 +4,7 @@ use crate::fault::{Fault, FaultKind, NearMiss, Side, ThreadId};
 use crate::kernel::flow::Pc;
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::Budget;
 use crate::machine::endless::Spent;
 
 impl Ctx<'_> {
@@ -30,13 +31,13 @@ impl Ctx<'_> {
         let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
             // devices of a launch are further grids in z
             ctaid: self.cta().id,
-            tid: self.tid(lane as usize),
+            tid: self.ids().tid(lane as usize),
             warp: self.warp,
             lane,
             rank: self.rank(),
         });
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
-        let object = self.object(&kind);
+        let object = self.describe().object(&kind);
         let waits = matches!(
             kind,
             FaultKind::Deadlock { .. }
@@ -83,84 +84,88 @@ impl Ctx<'_> {
         self.warp = self.cur.lo;
         self.fault(kind, self.cur.mask.trailing_zeros().min(31))
     }
+}
 
+impl Budget<'_, '_> {
     /// Ends this host thread without a fault of its own.
     pub(crate) fn stop(&mut self) -> Box<Fault> {
-        self.scheduling.stopped = true;
-        self.fault(FaultKind::Internal("stopped".into()), 0)
+        self.ctx.scheduling.stopped = true;
+        self.ctx.fault(FaultKind::Internal("stopped".into()), 0)
     }
 
     /// Ends the launch if it is cancelled, out of budget, or has a fault on another host thread.
     #[cold]
     pub(crate) fn check_limits(&mut self) -> Result<(), Box<Fault>> {
-        self.scheduling.next_check = self.scheduling.turns + crate::machine::scheduling::QUANTUM;
-        if self.scheduling.is_cancelled() {
-            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: self.geometry.region(self.cur.pc) }));
+        self.ctx.scheduling.next_check = self.ctx.scheduling.turns + crate::machine::scheduling::QUANTUM;
+        if self.ctx.scheduling.is_cancelled() {
+            return Err(self
+                .ctx
+                .fault_of_cohort(FaultKind::Cancelled { region: self.ctx.geometry.region(self.ctx.cur.pc) }));
         }
         self.check_step_limit()?;
         self.check_endless()?;
-        if self.scheduling.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
+        if self.ctx.scheduling.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
     }
 
-    /// [`Ctx::check_limits`], from time to time.
+    /// [`Budget::check_limits`], from time to time.
     #[inline(always)]
     pub(crate) fn check_limits_if_due(&mut self) -> Result<(), Box<Fault>> {
-        if self.scheduling.turns >= self.scheduling.next_check { self.check_limits() } else { Ok(()) }
+        if self.ctx.scheduling.turns >= self.ctx.scheduling.next_check { self.check_limits() } else { Ok(()) }
     }
 
     /// A fault if the step budget is used up. By default it counts only what has run since the last progress.
     pub(crate) fn check_step_limit(&mut self) -> Result<(), Box<Fault>> {
-        match self.scheduling.exceeded_limit() {
+        match self.ctx.scheduling.exceeded_limit() {
             None => Ok(()),
             Some(_)
-                if self.scheduling.has_default_budget
-                    && (self.scheduling.has_started_clusters() || self.has_new_memory()) =>
+                if self.ctx.scheduling.has_default_budget
+                    && (self.ctx.scheduling.has_started_clusters() || self.has_new_memory()) =>
             {
-                self.scheduling.extend_limit();
+                self.ctx.scheduling.extend_limit();
                 Ok(())
             }
             // another host thread may see progress that this one does not
-            Some(_) if self.scheduling.has_default_budget && self.scheduling.has_grace() => Ok(()),
+            Some(_) if self.ctx.scheduling.has_default_budget && self.ctx.scheduling.has_grace() => Ok(()),
             Some(turns) => Err(self.out_of_steps(turns)),
         }
     }
 
     /// Whether global memory has changed where it had not changed before, or copies have read parts of it that none had read before.
     fn has_new_memory(&mut self) -> bool {
-        self.memory.global.reads_new_parts() || self.scheduling.written.is_new(&self.memory.global)
+        self.ctx.memory.global.reads_new_parts() || self.ctx.scheduling.written.is_new(&self.ctx.memory.global)
     }
 
     /// Does a thread that can run count to an end?
     fn counts(&self) -> bool {
-        let ready = self.residents.clusters.iter().filter(|c| c.resident).flat_map(|c| &c.ready);
-        let mut places: Vec<Pc> = ready.map(|c| c.pc).chain([self.cur.pc]).collect();
+        let ready = self.ctx.residents.clusters.iter().filter(|c| c.resident).flat_map(|c| &c.ready);
+        let mut places: Vec<Pc> = ready.map(|c| c.pc).chain([self.ctx.cur.pc]).collect();
         places.sort_unstable();
         places.dedup();
-        places.into_iter().any(|pc| self.geometry.is_counted(pc))
+        places.into_iter().any(|pc| self.ctx.geometry.is_counted(pc))
     }
 
     fn out_of_steps(&mut self, turns: u64) -> Box<Fault> {
-        let (region, loops) = (self.geometry.region(self.cur.pc), self.geometry.loops(self.cur.pc));
-        let mut fault = self.fault_of_cohort(FaultKind::StepLimit { turns, region, loops: loops.heads });
+        let (region, loops) = (self.ctx.geometry.region(self.ctx.cur.pc), self.ctx.geometry.loops(self.ctx.cur.pc));
+        let mut fault = self.ctx.fault_of_cohort(FaultKind::StepLimit { turns, region, loops: loops.heads });
         // what has run last may be before the loop: not every statement is noted
-        fault.at = loops.statement.and_then(|site| self.geometry.at(site));
+        fault.at = loops.statement.and_then(|site| self.ctx.geometry.at(site));
         fault
     }
 
     /// A fault if nothing ends: see [`EndlessGuard`](crate::machine::endless::EndlessGuard).
     fn check_endless(&mut self) -> Result<(), Box<Fault>> {
         let warps = |c: &Cohort| u64::from(c.hi - c.lo);
-        let ready = self.residents.clusters.iter().flat_map(|c| &c.ready);
-        let count = warps(&self.cur) + ready.map(warps).sum::<u64>();
-        let turns = self.scheduling.turns;
-        match self.scheduling.endless.spent(turns, count) {
+        let ready = self.ctx.residents.clusters.iter().flat_map(|c| &c.ready);
+        let count = warps(&self.ctx.cur) + ready.map(warps).sum::<u64>();
+        let turns = self.ctx.scheduling.turns;
+        match self.ctx.scheduling.endless.spent(turns, count) {
             Spent::Little => {}
-            Spent::Much | Spent::MuchTogether if self.has_new_memory() => self.scheduling.endless.writes(),
-            Spent::Much | Spent::MuchTogether if self.counts() && self.scheduling.endless.counts() => {}
+            Spent::Much | Spent::MuchTogether if self.has_new_memory() => self.ctx.scheduling.endless.writes(),
+            Spent::Much | Spent::MuchTogether if self.counts() && self.ctx.scheduling.endless.counts() => {}
             Spent::Much | Spent::MuchTogether | Spent::TooManyStores => return Err(self.out_of_steps(turns)),
         }
-        if self.scheduling.endless.is_suspicious() {
-            self.scheduling.start_polling();
+        if self.ctx.scheduling.endless.is_suspicious() {
+            self.ctx.scheduling.start_polling();
         }
         Ok(())
     }

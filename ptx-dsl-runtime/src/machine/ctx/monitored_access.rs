@@ -4,6 +4,7 @@
 //! lanes; otherwise the fast paths fail, and the slow path tells it of each lane.
 
 use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::{LoadUnit, Reports};
 use crate::memory::address::{AddrSpace, Place, decode};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::simd::{InstructionSet, dispatch};
@@ -17,10 +18,12 @@ impl Ctx<'_> {
     pub(crate) fn is_watched(&self) -> bool {
         self.watched
     }
+}
 
+impl<'c> LoadUnit<'c, '_> {
     /// Is the monitor told of no load from the memory that this address is in?
-    pub(crate) fn loads_unseen(&self, space: AddrSpace, addr: u64) -> bool {
-        match decode(space, addr, self.cur.cta) {
+    pub(crate) fn loads_unseen(self, space: AddrSpace, addr: u64) -> bool {
+        match decode(space, addr, self.ctx.cur.cta) {
             Some(Place::Global { segment, .. }) => self.is_unseen(segment, false),
             _ => false,
         }
@@ -28,13 +31,15 @@ impl Ctx<'_> {
 
     /// Whether the monitor sees no such access to a segment of global memory.
     #[inline(always)]
-    fn is_unseen(&self, segment: usize, write: bool) -> bool {
-        !self.monitor.wants().read_only && !write && self.memory.global.is_read_only(segment)
+    fn is_unseen(self, segment: usize, write: bool) -> bool {
+        !self.ctx.monitor.wants().read_only && !write && self.ctx.memory.global.is_read_only(segment)
     }
+}
 
+impl Reports<'_, '_> {
     /// Tells the monitor that warps from `warp` on access memory with all lanes. As below; false if each warp is to be told of.
     #[inline]
-    pub(crate) fn report_pieces(
+    pub(crate) fn pieces(
         &mut self,
         space: AddrSpace,
         addr: u64,
@@ -42,73 +47,66 @@ impl Ctx<'_> {
         warp: usize,
         pieces: &Pieces,
     ) -> bool {
-        if self.order.is_strong() || self.scheduling.steps.is_some() {
+        if self.ctx.order.is_strong() || self.ctx.scheduling.steps.is_some() {
             return false;
         }
-        let Some(place) = decode(space, addr, self.cur.cta) else { return false };
+        let Some(place) = decode(space, addr, self.ctx.cur.cta) else { return false };
         if let Place::Global { segment, .. } = place
-            && self.is_unseen(segment, write)
+            && self.ctx.loads().is_unseen(segment, write)
         {
             return true;
         }
-        self.warp = warp as u32;
-        let who = self.who(NO_SITE);
-        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        self.ctx.warp = warp as u32;
+        let who = self.ctx.who(NO_SITE);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.ctx.order);
         let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
-        self.monitor.get().is_some_and(|monitor| monitor.warps(&first, pieces))
+        self.ctx.monitor.get().is_some_and(|monitor| monitor.warps(&first, pieces))
     }
 
     /// Tells the monitor that warps from `warp` on load from shared memory in several statements, the first of them the current one.
     /// See [`Probe::chain`](crate::observe::probe::Probe::chain).
-    pub(crate) fn report_chain(
-        &mut self,
-        addr: u64,
-        bytes: u32,
-        warp: usize,
-        pieces: &Pieces,
-        others: &[(u32, i32)],
-    ) -> bool {
-        if self.scheduling.steps.is_some() {
+    pub(crate) fn chain(&mut self, addr: u64, bytes: u32, warp: usize, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
+        if self.ctx.scheduling.steps.is_some() {
             return false;
         }
-        let Some(place) = decode(AddrSpace::SharedCta, addr, self.cur.cta) else { return false };
-        self.warp = warp as u32;
-        let who = self.who(NO_SITE);
-        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        let Some(place) = decode(AddrSpace::SharedCta, addr, self.ctx.cur.cta) else { return false };
+        self.ctx.warp = warp as u32;
+        let who = self.ctx.who(NO_SITE);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.ctx.order);
         let first = Access { place, addr, bytes, write: false, same: false, by, proxy, order, who };
-        self.monitor.get().is_some_and(|monitor| monitor.chain(&first, pieces, others))
+        self.ctx.monitor.get().is_some_and(|monitor| monitor.chain(&first, pieces, others))
     }
 
     /// Tells the monitor that lanes of the current warp, which are neighbours, load or store `bytes` each: the first at an address,
     /// the next ones `step` bytes further on. The caller has checked that the memory has them. True if it has seen them all.
-    pub(crate) fn report_row(
+    pub(crate) fn row(
         &mut self,
         space: AddrSpace,
         addr: u64,
         (bytes, step, write): (u32, u32, bool),
         lanes: u32,
     ) -> bool {
-        match decode(space, addr, self.cur.cta) {
-            Some(place) => self.report_warp(place, addr, bytes, write, lanes, Offsets::Row { step }),
+        match decode(space, addr, self.ctx.cur.cta) {
+            Some(place) => self.warp(place, addr, bytes, write, lanes, Offsets::Row { step }),
             None => false,
         }
     }
 
     /// Reports the accesses of lanes to `bytes` at any addresses.
-    pub(crate) fn report_lanes(&mut self, space: AddrSpace, addr: &Lanes, bytes: u32, write: bool, lanes: u32) -> bool {
+    pub(crate) fn lanes(&mut self, space: AddrSpace, addr: &Lanes, bytes: u32, write: bool, lanes: u32) -> bool {
         let low = lanes.trailing_zeros() & 31;
         let first = addr[low as usize];
-        let Some(place) = decode(space, first, self.cur.cta) else { return false };
+        let Some(place) = decode(space, first, self.ctx.cur.cta) else { return false };
         let (at, start, size) = match place {
             Place::Global { segment, offset } => {
-                let (memory, at) = self.memory.global.bytes_at(segment, offset);
-                (at as u64, self.memory.global.start(segment), memory.len())
+                let (memory, at) = self.ctx.memory.global.bytes_at(segment, offset);
+                (at as u64, self.ctx.memory.global.start(segment), memory.len())
             }
-            Place::Shared { rank, offset } => match self.window(rank) {
+            Place::Shared { rank, offset } => match self.ctx.window(rank) {
                 Ok(window) => (offset.into(), 0, window.len()),
                 Err(_) => return false,
             },
-            Place::Const { offset } if self.sees_constants() => (offset, 0, self.geometry.info.const_image.len()),
+            Place::Const { offset } if self.sees_constants() => (offset, 0, self.ctx.geometry.info.const_image.len()),
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
         };
@@ -117,7 +115,7 @@ impl Ctx<'_> {
             Some(next) if lanes >> (low + 1) & 1 != 0 => next.wrapping_sub(first),
             _ => 0,
         };
-        let Some(Regular { mut offsets, even }) = regular(self.set, addr, (at, last, bytes), step, lanes) else {
+        let Some(Regular { mut offsets, even }) = regular(self.ctx.set, addr, (at, last, bytes), step, lanes) else {
             return false;
         };
         let neighbours = lanes >> low & (lanes >> low).wrapping_add(1) == 0;
@@ -130,36 +128,28 @@ impl Ctx<'_> {
                 Offsets::Lanes(&offsets)
             }
         };
-        self.report_warp(place, first, bytes, write, lanes, offsets)
+        self.warp(place, first, bytes, write, lanes, offsets)
     }
 
     /// Whether the monitor sees loads from constant memory.
     fn sees_constants(&self) -> bool {
-        let needs = self.monitor.needs();
+        let needs = self.ctx.monitor.needs();
         needs.variables || needs.constants
     }
 
-    fn report_warp(
-        &mut self,
-        place: Place,
-        addr: u64,
-        bytes: u32,
-        write: bool,
-        lanes: u32,
-        offsets: Offsets<'_>,
-    ) -> bool {
+    fn warp(&mut self, place: Place, addr: u64, bytes: u32, write: bool, lanes: u32, offsets: Offsets<'_>) -> bool {
         match place {
-            Place::Global { segment, .. } if self.is_unseen(segment, write) => return true,
+            Place::Global { segment, .. } if self.ctx.loads().is_unseen(segment, write) => return true,
             Place::Const { .. } if self.sees_constants() => {}
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
             _ => {}
         }
-        let who = self.who(lanes);
-        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        let who = self.ctx.who(lanes);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.ctx.order);
         let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
         self.step_accesses(&first, Some(offsets));
-        self.monitor.get().is_some_and(|monitor| monitor.warp(&first, offsets))
+        self.ctx.monitor.get().is_some_and(|monitor| monitor.warp(&first, offsets))
     }
 }
 

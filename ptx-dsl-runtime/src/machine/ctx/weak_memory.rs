@@ -1,16 +1,16 @@
 //! Strong accesses of one lane where memory is weak: the scheduler chooses the store from which a load reads, and the position of a
 //! store in coherence order.
 
-use crate::machine::ctx::Ctx;
+use crate::machine::ctx::parts::Reports;
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, By, Proxy};
 use crate::observe::probe::weak::{Bytes, WeakMemory};
 
-impl Ctx<'_> {
+impl<'c> Reports<'c, '_> {
     /// The value that a load reads. `latest` is the value in memory.
     #[inline(always)]
     pub(crate) fn weakly_loaded(&mut self, place: Place, (addr, bytes): (u64, u32), latest: Bytes, lane: u32) -> Bytes {
-        if self.monitor.is_on() && self.order.is_strong() {
+        if self.ctx.monitor.is_on() && self.ctx.order.is_strong() {
             self.choose_load(place, (addr, bytes), latest, lane)
         } else {
             latest
@@ -27,7 +27,7 @@ impl Ctx<'_> {
         lane: u32,
     ) -> bool {
         match latest {
-            Some(latest) if self.monitor.is_on() && self.order.is_strong() => {
+            Some(latest) if self.ctx.monitor.is_on() && self.ctx.order.is_strong() => {
                 self.choose_store(place, (addr, bytes), (latest, value), lane)
             }
             _ => true,
@@ -37,13 +37,13 @@ impl Ctx<'_> {
     #[cold]
     fn choose_load(&mut self, place: Place, (addr, bytes): (u64, u32), latest: Bytes, lane: u32) -> Bytes {
         let access = self.weak_access((place, addr, bytes), false, lane);
-        let Some(weak) = self.weak() else { return latest };
+        let Some(weak) = self.ctx.report().weak() else { return latest };
         let n = weak.choices(&access, latest);
-        let choice = self.scheduling.choose_store(n, self.site);
-        let Some(weak) = self.weak() else { return latest };
+        let choice = self.ctx.scheduling.choose_store(n, self.ctx.site);
+        let Some(weak) = self.ctx.report().weak() else { return latest };
         let (value, outdated) = weak.load(&access, choice);
         if outdated {
-            self.scheduling.progress += 1;
+            self.ctx.scheduling.progress += 1;
         }
         value
     }
@@ -57,11 +57,11 @@ impl Ctx<'_> {
         lane: u32,
     ) -> bool {
         let access = self.weak_access((place, addr, bytes), true, lane);
-        let Some(weak) = self.weak() else { return true };
+        let Some(weak) = self.ctx.report().weak() else { return true };
         let n = weak.choices(&access, latest);
-        let choice = self.scheduling.choose_store(n, self.site);
-        self.scheduling.endless.keep();
-        let Some(weak) = self.weak() else { return true };
+        let choice = self.ctx.scheduling.choose_store(n, self.ctx.site);
+        self.ctx.scheduling.endless.keep();
+        let Some(weak) = self.ctx.report().weak() else { return true };
         let mut stored = [0; 4];
         for (to, (from, i)) in stored.iter_mut().zip(value.iter().zip(0..)) {
             let bits = (bytes * 8).saturating_sub(i * 64);
@@ -71,12 +71,12 @@ impl Ctx<'_> {
     }
 
     /// The model of weak memory, if memory is weak.
-    pub(crate) fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
-        self.monitor.get()?.weak()
+    pub(crate) fn weak(self) -> Option<&'c mut dyn WeakMemory> {
+        self.ctx.monitor.get()?.weak()
     }
 
     fn weak_access(&self, (place, addr, bytes): (Place, u64, u32), write: bool, lane: u32) -> Access {
-        let (by, proxy, order, who) = (By::Thread, Proxy::Generic, self.order, self.who(1 << lane));
+        let (by, proxy, order, who) = (By::Thread, Proxy::Generic, self.ctx.order, self.ctx.who(1 << lane));
         Access { place, addr, bytes, write, same: false, by, proxy, order, who }
     }
 }

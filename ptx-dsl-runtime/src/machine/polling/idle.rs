@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::touched::Held;
-use super::{Key, State, key, looping};
+use super::{CohortKey, CohortState, key, looping};
 use crate::kernel::flow::Pc;
 use crate::machine::body::Body;
 use crate::machine::cluster::Cohort;
@@ -51,7 +51,7 @@ const TURNS: u32 = 128;
 #[derive(Debug)]
 struct Poll {
     /// The state at the end of one of these turns.
-    anchor: State,
+    anchor: CohortState,
     /// The number of these turns.
     turns: u32,
     /// The memory that they have accessed since the anchor; `None` if they depend on more.
@@ -63,13 +63,13 @@ struct Poll {
 }
 
 impl Poll {
-    fn at(anchor: State, turns: u32, progress: u64) -> Poll {
+    fn at(anchor: CohortState, turns: u32, progress: u64) -> Poll {
         Poll { anchor, turns, held: Some(Held::default()), from: progress, waits: None }
     }
 
     /// A turn is over that has changed nothing, and has accessed this memory. `state`: it has tested, and this is the state now. False if the
     /// warp does not seem to poll.
-    fn goes_on(&mut self, x: &Ctx<'_>, places: Option<&[(Place, u32)]>, state: Option<State>) -> bool {
+    fn goes_on(&mut self, x: &Ctx<'_>, places: Option<&[(Place, u32)]>, state: Option<CohortState>) -> bool {
         let progress = x.scheduling.progress;
         if self.waits.is_some() {
             // what it has accessed before it waited is of no account
@@ -94,7 +94,7 @@ impl Poll {
 
 /// Warps that poll.
 #[derive(Debug, Default)]
-pub(crate) struct IdlePolls(HashMap<Key, Poll>);
+pub(crate) struct IdlePolls(HashMap<CohortKey, Poll>);
 
 impl IdlePolls {
     pub fn is_empty(&self) -> bool {
@@ -129,7 +129,7 @@ pub(in crate::machine) fn begin_turn(x: &mut Ctx<'_>) {
     let (slot, cur) = (x.residents.slot, x.cur);
     let polls = |c: &Cohort| x.scheduling.idle.0.contains_key(&key(slot, c));
     // where memory is weak, a load may read an older value
-    if warps(&cur).any(|c| polls(&c)) && x.weak().is_none() {
+    if warps(&cur).any(|c| polls(&c)) && x.report().weak().is_none() {
         x.scheduling.touched.begin();
     }
 }

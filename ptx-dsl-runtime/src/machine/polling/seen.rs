@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use crate::kernel::flow::Pc;
 
 /// A cohort: slot, CTA, warps, lanes.
-pub(super) type Key = (usize, u32, u32, u32, u32);
+pub(super) type CohortKey = (usize, u32, u32, u32, u32);
 
 /// The state of a cohort: its region, whether its wait is over, and a hash of the registers that decide what its loop does.
-pub(super) type State = (Pc, bool, [u64; 2]);
+pub(super) type CohortState = (Pc, bool, [u64; 2]);
 
 /// A state in which a cohort was picked.
 #[derive(Debug)]
 pub(super) struct Seen {
-    state: State,
+    state: CohortState,
     /// The number of times that the cohort came back to the state.
     repeats: u32,
     /// The number of times that the cohort was picked. The state is replaced at powers of two (Brent's algorithm).
@@ -32,7 +32,7 @@ pub(crate) struct Polling {
     pub(super) progress: u64,
     pub(super) changes: u32,
     pub(super) until: u64,
-    pub(super) seen: HashMap<Key, Seen>,
+    pub(super) seen: HashMap<CohortKey, Seen>,
     /// The number of times that all waits at mbarriers have timed out.
     pub(super) timeouts: u32,
 }
@@ -43,12 +43,12 @@ impl Polling {
         Polling { progress, changes: 0, until: turns + TURNS, seen: HashMap::new(), timeouts: 0 }
     }
 
-    pub(super) fn repeats(&self, key: Key) -> bool {
+    pub(super) fn repeats(&self, key: CohortKey) -> bool {
         self.seen.get(&key).is_some_and(|seen| seen.repeats >= ENOUGH)
     }
 
     /// A cohort is picked in this state.
-    pub(super) fn pick(&mut self, key: Key, state: State) {
+    pub(super) fn pick(&mut self, key: CohortKey, state: CohortState) {
         let seen = self.seen.entry(key).or_insert(Seen { state, repeats: 0, picks: 0 });
         seen.picks += 1;
         if seen.picks > 1 && seen.state == state {

@@ -78,7 +78,7 @@ pub(super) struct Held(Vec<(Place, u32, Option<[u64; 4]>)>);
 
 /// The value of a place, if there is memory.
 fn held(x: &Ctx<'_>, place: Place, bytes: u32) -> Option<[u64; 4]> {
-    x.load(place, 0, bytes, 0).ok()
+    x.loads().load(place, 0, bytes, 0).ok()
 }
 
 impl Held {

@@ -5,45 +5,43 @@ use crate::machine::body::PolledRead;
 use crate::machine::ctx::Ctx;
 use crate::memory::address::{AddrSpace, FIRST_BUFFER, Place, resolve};
 use crate::numerics::qual::Ty;
-use crate::observe::probe::{LastWrite, Writer};
+use crate::observe::probe::{LastWrite, LastWriter};
 
 /// The segment of the variables of the module.
 const MODULE: usize = 1;
 
-impl Ctx<'_> {
-    /// A statement of the current cohort that polls, what it reads, and who has written that.
-    pub(super) fn polled(&mut self, read: &PolledRead) -> String {
-        let statement = self.geometry.statement(read.site, "memory");
-        let Some(addr) = read.addr else { return statement };
-        let value = read.memory.and_then(|(space, ty)| self.value_in_words(space, ty, addr)).unwrap_or_default();
-        let place = self.place_in_words(addr).unwrap_or_else(|| format!("address {addr:#x}"));
-        format!("{statement} at {place}{value}")
-    }
+/// A statement of the current cohort that polls, what it reads, and who has written that.
+pub(super) fn polled(x: &mut Ctx<'_>, read: &PolledRead) -> String {
+    let statement = x.geometry.statement(read.site, "memory");
+    let Some(addr) = read.addr else { return statement };
+    let value = read.memory.and_then(|(space, ty)| value_in_words(x, space, ty, addr)).unwrap_or_default();
+    let place = x.describe().place_in_words(addr).unwrap_or_else(|| format!("address {addr:#x}"));
+    format!("{statement} at {place}{value}")
+}
 
-    fn value_in_words(&mut self, space: AddrSpace, ty: Ty, addr: u64) -> Option<String> {
-        let place = resolve(space, addr, self.cur.cta).ok()?;
-        let bytes = ty.bytes().min(8);
-        let [value, ..] = self.read_unwatched(space, addr, bytes, bytes, 0).ok()?;
-        let who = self.cur.who(self.residents.slot, self.site);
-        let written = self.monitor.get().map_or(LastWrite::Unknown, |monitor| monitor.last_write(place, who));
-        let origin = match written {
-            LastWrite::Unknown => String::new(),
-            LastWrite::Nobody => match place {
-                Place::Global { segment: MODULE, .. } => " (its initial value: no thread has written it)".into(),
-                Place::Global { segment, .. } if segment as u64 >= FIRST_BUFFER => {
-                    " (as passed by the caller: no thread has written it)".into()
-                }
-                Place::Shared { .. } => " (no thread has written it, and shared memory has no initial value)".into(),
-                _ => " (no thread has written it)".into(),
-            },
-            LastWrite::By(Writer { site, thread }) => {
-                let tid = id(self.geometry.tid(thread.warp, thread.lane as usize));
-                let statement = self.geometry.statement(site, "a statement without a number");
-                format!(" (written last by thread {tid} of CTA {} with {statement})", id(thread.ctaid))
+fn value_in_words(x: &mut Ctx<'_>, space: AddrSpace, ty: Ty, addr: u64) -> Option<String> {
+    let place = resolve(space, addr, x.cur.cta).ok()?;
+    let bytes = ty.bytes().min(8);
+    let [value, ..] = x.loads().read_unwatched(space, addr, bytes, bytes, 0).ok()?;
+    let who = x.cur.who(x.residents.slot, x.site);
+    let written = x.monitor.get().map_or(LastWrite::Unknown, |monitor| monitor.last_write(place, who));
+    let origin = match written {
+        LastWrite::Unknown => String::new(),
+        LastWrite::Nobody => match place {
+            Place::Global { segment: MODULE, .. } => " (its initial value: no thread has written it)".into(),
+            Place::Global { segment, .. } if segment as u64 >= FIRST_BUFFER => {
+                " (as passed by the caller: no thread has written it)".into()
             }
-        };
-        Some(format!(", which holds {}{origin}", in_words(ty, value)))
-    }
+            Place::Shared { .. } => " (no thread has written it, and shared memory has no initial value)".into(),
+            _ => " (no thread has written it)".into(),
+        },
+        LastWrite::By(LastWriter { site, thread }) => {
+            let tid = id(x.geometry.tid(thread.warp, thread.lane as usize));
+            let statement = x.geometry.statement(site, "a statement without a number");
+            format!(" (written last by thread {tid} of CTA {} with {statement})", id(thread.ctaid))
+        }
+    };
+    Some(format!(", which holds {}{origin}", in_words(ty, value)))
 }
 
 /// A value of this type.

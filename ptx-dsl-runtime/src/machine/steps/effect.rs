@@ -4,7 +4,7 @@ use super::Process;
 
 /// Something that threads share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Object {
+pub(crate) enum StepObject {
     /// Four bytes of shared memory: slot, CTA rank, offset.
     Shared(u32, u32, u32),
     /// Four bytes of global memory: segment, offset.
@@ -47,7 +47,7 @@ pub(crate) enum Action {
 /// The effect of a step on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effect {
-    pub object: Object,
+    pub object: StepObject,
     pub action: Action,
 }
 
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_depends_on_what() {
-        let object = Object::Queue;
+        let object = StepObject::Queue;
         let of = |a, b| {
             let (a, b) = (Effect { object, action: a }, Effect { object, action: b });
             relation(&a, &b, &|site| site == 7)
@@ -139,7 +139,7 @@ mod tests {
         // a failed test, and what completes the phase
         assert_eq!(of(look(2, false), arrive(2, true)), Relation::Races);
         assert_eq!(of(After { phase: 2 }, arrive(3, false)), Relation::None);
-        let other = Effect { object: Object::Cluster(0), action: Write };
+        let other = Effect { object: StepObject::Cluster(0), action: Write };
         assert_eq!(relation(&other, &Effect { object, action: Write }, &|_| false), Relation::None);
     }
 }

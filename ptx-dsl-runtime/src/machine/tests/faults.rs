@@ -107,8 +107,8 @@ kernel!(Wrong, INFO, |x, pc, ws| {
                 3 => x.write(AddrSpace::SharedCta, 4096, 4, [0; 4], 0)?,
                 4 => x.read(AddrSpace::SharedCta, 1 << 56, 4, 0).map(|_| ())?,
                 5 => x.shared_offset(AddrSpace::Generic, base, 0, "the mbarrier object").map(|_| ())?,
-                6 => x.cluster_wait().map(|_| ())?,
-                7 => x.barrier_arrive(16, None, true, None).map(|_| ())?,
+                6 => x.sync().cluster_wait().map(|_| ())?,
+                7 => x.sync().barrier_arrive(16, None, true, None).map(|_| ())?,
                 8 => x.write(AddrSpace::Local, 8, 4, [0; 4], 0)?,
                 9 => x.write(AddrSpace::Generic, base, 4, [0; 4], 0)?,
                 _ => x.read(AddrSpace::Local, 0, 4, 0).map(|_| ())?,
@@ -208,9 +208,9 @@ kernel!(Careless, INFO, |x, pc, ws| {
             let [how, ..] = x.read(AddrSpace::Global, base, 4, 0)?;
             x.site = 1;
             for rank in 0..2 {
-                x.mbarrier(0, 64 + 8 * rank, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+                x.sync().mbarrier(0, 64 + 8 * rank, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
             }
-            x.try_cancel(0..1 + (how & 1) as u32, 32, 64)?;
+            x.async_unit().try_cancel(0..1 + (how & 1) as u32, 32, 64)?;
             Some(Next::Go(if how & 2 != 0 { 3 } else { 1 }))
         }
         // reads the peer's memory
@@ -249,7 +249,7 @@ kernel!(Forever, INFO, |x, pc, ws| {
     match pc {
         0 => {
             x.warp(0);
-            x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            x.sync().mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
             Some(Next::Go(1))
         }
         1 => {
@@ -297,9 +297,9 @@ kernel!(HalfArrived, INFO, |x, pc, ws| {
     match pc {
         0 => {
             x.warp(0);
-            x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
-            x.mbarrier(0, 72, |_| Ok((mbarrier::init(Layout::V0, 2)?, ())), 0)?;
-            x.mbarrier(0, 72, |s| Ok((mbarrier::arrive(s, 1, mbarrier::Arrive::default())?.0, ())), 0)?;
+            x.sync().mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            x.sync().mbarrier(0, 72, |_| Ok((mbarrier::init(Layout::V0, 2)?, ())), 0)?;
+            x.sync().mbarrier(0, 72, |s| Ok((mbarrier::arrive(s, 1, mbarrier::Arrive::default())?.0, ())), 0)?;
             Some(Next::Go(1))
         }
         1 => {
@@ -307,7 +307,7 @@ kernel!(HalfArrived, INFO, |x, pc, ws| {
                 x.warp(k);
                 let (site, offset) = if x.warp == 0 { (0, 64) } else { (1, 72) };
                 x.site = site;
-                let done = x.mbarrier(0, offset, |s| Ok((s, mbarrier::passed(s, 0)?)), 0)?;
+                let done = x.sync().mbarrier(0, offset, |s| Ok((s, mbarrier::passed(s, 0)?)), 0)?;
                 let wait = Flow::Wait(Wait::Mbarrier(vec![(0, offset, 0)]));
                 let flow = if done || x.resumed() { Flow::Next } else { wait };
                 x.flow(flow, 1, if done { 3 } else { 1 });

@@ -61,7 +61,7 @@ fn prepare(x: &mut Ctx<'_>, count: u32) -> Result<(), Box<Fault>> {
     x.write(crate::memory::address::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
     x.report_sync(Sync::ProxyFence(ProxyFence::Async { shared: true, global: false }), 1)?;
     let rank = x.rank();
-    x.mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)
+    x.sync().mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)
 }
 
 fn cell(x: &Ctx<'_>, column: usize) -> u32 {
@@ -70,7 +70,7 @@ fn cell(x: &Ctx<'_>, column: usize) -> u32 {
 
 fn wait_for(x: &mut Ctx<'_>, parity: u64) -> Result<Flow, Box<Fault>> {
     let rank = x.rank();
-    let done = x.mbarrier(rank, MBAR as u32, |w| mbarrier::passed(w, parity).map(|p| (w, p)), 0)?;
+    let done = x.sync().mbarrier(rank, MBAR as u32, |w| mbarrier::passed(w, parity).map(|p| (w, p)), 0)?;
     Ok(if done { Flow::Next } else { Flow::Wait(Wait::Mbarrier(vec![(rank, MBAR as u32, parity)])) })
 }
 
@@ -130,29 +130,29 @@ fn results<K: Kernel + CompiledKernel>() -> std::collections::BTreeSet<u32> {
 one_thread!(InOrder, |x| {
     // each is pipelined with the one before, or with one that is
     for (digit, unit) in [Unit::Cp, Unit::Mma, Unit::Mma, Unit::Shift, Unit::Mma, Unit::Cp].into_iter().enumerate() {
-        x.tensor_issue(false, 0, Digit::boxed(unit, digit as u32 + 1))?;
+        x.tensor().issue(false, 0, Digit::boxed(unit, digit as u32 + 1))?;
     }
-    x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?;
+    x.tensor().commit(false, 0, vec![(0, MBAR as u32)])?;
 });
 
 one_thread!(ShiftThenCopy, |x| {
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Shift, 1))?;
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Cp4x256b, 2))?;
-    x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Shift, 1))?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Cp4x256b, 2))?;
+    x.tensor().commit(false, 0, vec![(0, MBAR as u32)])?;
 });
 
 one_thread!(CopyTwice, |x| {
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Cp, 1))?;
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Cp, 2))?;
-    x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Cp, 1))?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Cp, 2))?;
+    x.tensor().commit(false, 0, vec![(0, MBAR as u32)])?;
 });
 
 one_thread!(OtherShape, |x| {
     for digit in 1..3 {
         let job = Digit { unit: Unit::Mma, pipeline: digit.into(), digit, column: 0, ctas: 1 };
-        x.tensor_issue(false, 0, Box::new(job))?;
+        x.tensor().issue(false, 0, Box::new(job))?;
     }
-    x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?;
+    x.tensor().commit(false, 0, vec![(0, MBAR as u32)])?;
 });
 
 #[test]
@@ -198,10 +198,10 @@ macro_rules! two_threads {
                     let m = x.warp(0);
                     prepare(x, 1)?;
                     x.mask = 1;
-                    x.tensor_issue(false, 0, Digit::boxed(Unit::Cp, 1))?;
+                    x.tensor().issue(false, 0, Digit::boxed(Unit::Cp, 1))?;
                     x.mask = m;
                     if $fences {
-                        x.tensor_fence(true)?;
+                        x.tensor().fence(true)?;
                     }
                     Some(Next::Go(2))
                 }
@@ -224,11 +224,11 @@ macro_rules! two_threads {
                 4 => {
                     let m = x.warp(0);
                     if $fences {
-                        x.tensor_fence(false)?;
+                        x.tensor().fence(false)?;
                     }
                     x.mask = 1;
-                    x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 2))?;
-                    x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?;
+                    x.tensor().issue(false, 0, Digit::boxed(Unit::Mma, 2))?;
+                    x.tensor().commit(false, 0, vec![(0, MBAR as u32)])?;
                     x.mask = m;
                     Some(Next::Go(5))
                 }
@@ -286,12 +286,12 @@ kernel!(Pair, INFO, |x, pc, ws| {
             x.mask = 1;
             prepare(x, 1)?;
             x.mask = x.live_mask();
-            x.cluster_arrive()?;
+            x.sync().cluster_arrive()?;
             Some(Next::Go(1))
         }
         1 => {
             x.warp(0);
-            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
+            let f = if x.resumed() { Flow::Next } else { x.sync().cluster_wait()? };
             x.flow(f, 1, 2);
             None
         }
@@ -301,9 +301,9 @@ kernel!(Pair, INFO, |x, pc, ws| {
                 x.mask = 1;
                 for digit in [4, 2] {
                     let job = Digit { unit: Unit::Mma, pipeline: 0, digit, column: 3, ctas: 2 };
-                    x.tensor_issue(true, 0, Box::new(job))?;
+                    x.tensor().issue(true, 0, Box::new(job))?;
                 }
-                x.tensor_commit(true, 0, vec![(0, MBAR as u32), (1, MBAR as u32)])?;
+                x.tensor().commit(true, 0, vec![(0, MBAR as u32), (1, MBAR as u32)])?;
             }
             Some(Next::Go(3))
         }
@@ -317,12 +317,12 @@ kernel!(Pair, INFO, |x, pc, ws| {
             x.warp(0);
             let (v, at) = (cell(x, 3), x.rank());
             out(x, 0, at, v)?;
-            x.cluster_arrive()?;
+            x.sync().cluster_arrive()?;
             Some(Next::Go(5))
         }
         5 => {
             x.warp(0);
-            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
+            let f = if x.resumed() { Flow::Next } else { x.sync().cluster_wait()? };
             x.flow(f, 5, 6);
             None
         }
@@ -364,19 +364,19 @@ macro_rules! faulty {
 
 faulty!(WholeWarp, |x, m| {
     x.mask = m;
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
 });
-faulty!(Leaves, |x, _m| x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?);
-faulty!(LeavesCommit, |x, _m| x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?);
-faulty!(NoSuchCta, |x, _m| x.tensor_commit(false, 0, vec![(3, MBAR as u32)])?);
+faulty!(Leaves, |x, _m| x.tensor().issue(false, 0, Digit::boxed(Unit::Mma, 1))?);
+faulty!(LeavesCommit, |x, _m| x.tensor().commit(false, 0, vec![(0, MBAR as u32)])?);
+faulty!(NoSuchCta, |x, _m| x.tensor().commit(false, 0, vec![(3, MBAR as u32)])?);
 faulty!(ReadsEarly, |x, _m| {
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
-    x.tensor_access(0..32, 1..32, true, 0)?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
+    x.tensor().access(0..32, 1..32, true, 0)?;
     x.site = 0;
-    x.tensor_access(0..32, 0..8, false, 0)?;
+    x.tensor().access(0..32, 0..8, false, 0)?;
 });
 faulty!(OverwritesOperand, |x, _m| {
-    x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
+    x.tensor().issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
     x.write(AddrSpace::SharedCta, 1040, 4, [0; 4], 0)?;
     x.write(AddrSpace::SharedCta, 1036, 4, [0; 4], 0)?;
 });
@@ -419,8 +419,8 @@ kernel!(PeerLeaves, INFO, |x, pc, ws| {
             if x.rank() == 0 {
                 let job = Digit { unit: Unit::Mma, pipeline: 0, digit: 1, column: 0, ctas: 2 };
                 x.here().ctas[1].tmem.set_allocated(0..32, true);
-                x.tensor_issue(true, 0, Box::new(job))?;
-                x.tensor_commit(true, 0, vec![(0, MBAR as u32)])?;
+                x.tensor().issue(true, 0, Box::new(job))?;
+                x.tensor().commit(true, 0, vec![(0, MBAR as u32)])?;
                 Some(Next::Go(1))
             } else {
                 Some(Next::Exit)
@@ -468,20 +468,20 @@ kernel!(MayHang, INFO, |x, pc, ws| {
         }
         2 => {
             x.warp(0);
-            x.cluster_arrive()?;
+            x.sync().cluster_arrive()?;
             Some(Next::Go(3))
         }
         3 => {
             x.warp(0);
             x.site = 0;
-            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
+            let f = if x.resumed() { Flow::Next } else { x.sync().cluster_wait()? };
             x.flow(f, 3, 4);
             None
         }
         4 => {
             x.warp(0);
             if x.rank() == 0 && !x.residents.clusters[x.residents.slot].ctas[1].exited {
-                x.mbarrier(1, MBAR as u32, |w| mbarrier::arrive(w, 1, Arrive::default()), 0)?;
+                x.sync().mbarrier(1, MBAR as u32, |w| mbarrier::arrive(w, 1, Arrive::default()), 0)?;
             }
             Some(Next::Exit)
         }

@@ -91,7 +91,7 @@ impl<P: Program> CompiledKernel for Lists<P> {
     type Warp = Regs;
     fn step(x: &mut Ctx<'_>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
         loop {
-            x.turn(pc)?;
+            x.budget().turn(pc)?;
             if pc == END {
                 return Ok(Next::Exit);
             }
@@ -149,10 +149,10 @@ fn operation<P: Program>(x: &mut Ctx<'_>, op: Op, m: u32) -> Result<Flow, Box<Fa
             x.site = 5;
             tcgen05_relinquish_alloc_permit(x, q, &[], &mut [])
         }
-        Arrive => x.cluster_arrive().map(|()| Flow::Next),
+        Arrive => x.sync().cluster_arrive().map(|()| Flow::Next),
         Wait => {
             x.site = 2;
-            if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait() }
+            if x.resumed() { Ok(Flow::Next) } else { x.sync().cluster_wait() }
         }
         Bar => wait_here(x, 0, None),
         Load(taddr) => {

@@ -13,9 +13,9 @@ kernel!(Racy, INFO, |x, pc, ws| {
             let m = x.warp(0);
             let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, 0)?;
             for l in active(m) {
-                x.update(AddrSpace::Global, base, 4, 4, l as u32, |[v, ..]| [v + 1, 0, 0, 0])?;
+                x.stores().update(AddrSpace::Global, base, 4, 4, l as u32, |[v, ..]| [v + 1, 0, 0, 0])?;
             }
-            x.fence();
+            x.loads().fence();
             let (space, mut wide) = (AddrSpace::Global, [0u64; 32]);
             let addr: [u64; 32] = std::array::from_fn(|l| base + 64 + (l as u64 * 40) % 128 / 8 * 8);
             for mask in [u32::MAX, 0x00ff_f00f] {
@@ -35,7 +35,7 @@ kernel!(Racy, INFO, |x, pc, ws| {
                     &[(0, 0)],
                     &mut row,
                 )?;
-                assert!(x.store_rows(
+                assert!(x.stores().store_rows(
                     0,
                     space,
                     mask,
@@ -59,7 +59,7 @@ kernel!(Racy, INFO, |x, pc, ws| {
                     &mut rows,
                 )?;
                 wide = crate::engines::compiled::lanes::rows(rows.each_ref(), 0);
-                assert!(x.store_rows(0, space, mask, [base + 72, base + 64], &wide));
+                assert!(x.stores().store_rows(0, space, mask, [base + 72, base + 64], &wide));
             }
             let q =
                 crate::numerics::qual::Q::new(&[crate::numerics::qual::q::global], &[crate::numerics::qual::Ty::U64]);
@@ -113,7 +113,7 @@ kernel!(Torn, INFO, |x, pc, ws| {
         0 => {
             let _ = &ws;
             let m = x.warp(0);
-            let base = if x.ctaid()[0] == 1 { 1 } else { 3 };
+            let base = if x.ids().ctaid()[0] == 1 { 1 } else { 3 };
             x.branch(m, base);
             None
         }

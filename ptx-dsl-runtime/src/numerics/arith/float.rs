@@ -1,6 +1,6 @@
 //! f32 and f64 (manual, 9.7.3): the host's own operations for `.rn`, exact ones rounded once for the other modes.
 
-use super::soft::{self, F32, F64, Format, Round};
+use super::soft::{self, F32, F64, FloatFormat, Round};
 use crate::numerics::float16;
 use crate::numerics::lanes;
 use crate::numerics::qual::{Q, Ty, q};
@@ -90,21 +90,21 @@ pub fn fma32(a: f32, b: f32, c: f32, mode: Round) -> f32 {
 }
 
 /// Any of the four operations, on the bits of a format, exactly.
-fn exact(f: Format, op: Op, s: [u64; 3], mode: Round) -> u64 {
+fn exact(f: FloatFormat, op: FloatOp, s: [u64; 3], mode: Round) -> u64 {
     let [a, b, c] = s.map(|x| f.decode(x));
     let r = match op {
-        Op::Add => soft::add(a, b, mode),
-        Op::Mul => soft::mul(a, b),
-        Op::Fma => soft::add(soft::mul(a, b), c, mode),
-        Op::Div => soft::div(a, b),
-        Op::Sqrt => soft::sqrt(a),
+        FloatOp::Add => soft::add(a, b, mode),
+        FloatOp::Mul => soft::mul(a, b),
+        FloatOp::Fma => soft::add(soft::mul(a, b), c, mode),
+        FloatOp::Div => soft::div(a, b),
+        FloatOp::Sqrt => soft::sqrt(a),
     };
     f.encode(r, mode, false)
 }
 
 /// An operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum FloatOp {
     /// `a + b`
     Add,
     /// `a * b`
@@ -119,14 +119,14 @@ pub enum Op {
 
 /// An f32 operation. Operands are flushed and the result finished by the caller.
 #[inline(always)]
-pub fn op32(op: Op, s: [f32; 3], mode: Round) -> f32 {
+pub fn op32(op: FloatOp, s: [f32; 3], mode: Round) -> f32 {
     let [a, b, c] = s;
     match op {
-        Op::Add => add32(a, b, mode),
-        Op::Mul => mul32(a, b, mode),
-        Op::Fma => fma32(a, b, c, mode),
-        Op::Div if mode == Round::Near => a / b,
-        Op::Sqrt if mode == Round::Near => a.sqrt(),
+        FloatOp::Add => add32(a, b, mode),
+        FloatOp::Mul => mul32(a, b, mode),
+        FloatOp::Fma => fma32(a, b, c, mode),
+        FloatOp::Div if mode == Round::Near => a / b,
+        FloatOp::Sqrt if mode == Round::Near => a.sqrt(),
         _ => f32::from_bits(exact(F32, op, s.map(|x| x.to_bits() as u64), mode) as u32),
     }
 }
@@ -136,7 +136,7 @@ pub fn op32(op: Op, s: [f32; 3], mode: Round) -> f32 {
 /// `.ftz` flushes by the result as rounded with an unbounded exponent: 0x00800000 * 0x3f7fffff is then exact and below the least
 /// normal number, so it becomes zero, although f32 rounds it up to that number.
 #[inline(always)]
-pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
+pub fn finish32(q: Q, op: FloatOp, s: [f32; 3]) -> u64 {
     let mode = Round::of(q);
     let r = op32(op, s, mode);
     if !q.has(q::ftz) {
@@ -145,7 +145,7 @@ pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
     // computed with scaled exponents; an operand that becomes infinite has no such small result
     const UP: f32 = 18446744073709551616.0;
     // Sums as small as that are exact, and no root is.
-    let exact = matches!(op, Op::Add | Op::Sqrt);
+    let exact = matches!(op, FloatOp::Add | FloatOp::Sqrt);
     let moved = if exact { f32::INFINITY } else { op32(op, [s[0] * UP, s[1], s[2] * UP], mode) };
     let tiny = r.abs() == f32::MIN_POSITIVE && moved.abs() < f32::MIN_POSITIVE * UP;
     out(q, if tiny { 0f32.copysign(r) } else { r })
@@ -153,24 +153,24 @@ pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
 
 /// An f64 operation.
 #[inline(always)]
-pub fn op64(op: Op, s: [u64; 3], mode: Round) -> u64 {
+pub fn op64(op: FloatOp, s: [u64; 3], mode: Round) -> u64 {
     let [a, b, c] = s.map(f64::from_bits);
     if mode != Round::Near {
         return exact(F64, op, s, mode);
     }
     match op {
-        Op::Add => a + b,
-        Op::Mul => a * b,
-        Op::Fma => a.mul_add(b, c),
-        Op::Div => a / b,
-        Op::Sqrt => a.sqrt(),
+        FloatOp::Add => a + b,
+        FloatOp::Mul => a * b,
+        FloatOp::Fma => a.mul_add(b, c),
+        FloatOp::Div => a / b,
+        FloatOp::Sqrt => a.sqrt(),
     }
     .to_bits()
 }
 
 /// `add`, `sub`, `mul`, `fma` on f32, f64, f32x2; the first operands of the mixed forms are f16 or bf16.
 #[inline(always)]
-pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
+pub fn basic<const N: usize>(q: Q, op: FloatOp, s: [u64; N], minus: bool) -> u64 {
     match q.ty[0] {
         Ty::F64 => {
             let mut t = [0; 3];
@@ -180,7 +180,7 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
             }
             let r = op64(op, t, Round::of(q));
             // a division is a software sequence, which tests the dividend first
-            if op == Op::Div { out64(r, [0, s[0], s[1]]) } else { out64(r, s) }
+            if op == FloatOp::Div { out64(r, [0, s[0], s[1]]) } else { out64(r, s) }
         }
         Ty::F32x2 => {
             let half = match q.ty[1] {
@@ -234,7 +234,7 @@ pub fn fma_any_nan<L: lanes::Level>(_: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
 }
 
 #[inline(always)]
-fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], minus: bool) -> u64 {
+fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: FloatOp, s: [u64; N], minus: bool) -> u64 {
     let mut t = [0.0; 3];
     for i in 0..N {
         t[i] = if matches!(half, Ty::F16 | Ty::Bf16) && i < halves {
@@ -257,7 +257,7 @@ pub fn pick32<const N: usize>(q: Q, s: [u64; N], max: bool) -> u64 {
 
 /// `min`, `max` of any IEEE format; the inputs are flushed already. -0 is less than +0.
 #[inline(always)]
-pub fn pick<const N: usize>(f: Format, q: Q, s: [u64; N], max: bool) -> u64 {
+pub fn pick<const N: usize>(f: FloatFormat, q: Q, s: [u64; N], max: bool) -> u64 {
     let sign = f.sign();
     // without branches, which LLVM does not vectorise
     let (mut d, mut found, mut nan) = (f.nan, false, false);

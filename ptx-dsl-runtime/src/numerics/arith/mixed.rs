@@ -1,7 +1,7 @@
 //! Mixed precision with a narrow result and four-lane alternate formats (manual, 9.7.5): exact, then one rounding.
 
-use super::float::Op;
-use super::soft::{self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Format, Num, Round};
+use super::float::FloatOp;
+use super::soft::{self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, FloatFormat, Num, Round};
 use crate::numerics::qual::{Q, Ty, q};
 
 /// Whether this file implements the form: a half pair of other types, or a four-lane format.
@@ -12,7 +12,7 @@ pub const fn handles(q: Q) -> bool {
 }
 
 /// The format of a lane and the distance of lanes, in bits.
-const fn lanes(ty: Ty) -> (Format, u32) {
+const fn lanes(ty: Ty) -> (FloatFormat, u32) {
     match ty {
         Ty::F32x2 => (F32, 32),
         Ty::Bf16x2 => (BF16, 16),
@@ -35,7 +35,7 @@ fn lane(ty: Ty, x: u64, i: u32) -> Num {
 }
 
 /// `add`, `sub`, `mul`, `fma`. Types: the result, then the operands; one that is not written is the result's.
-pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
+pub fn basic<const N: usize>(q: Q, op: FloatOp, s: [u64; N], minus: bool) -> u64 {
     let (f, bits) = lanes(q.ty[0]);
     let mut d = 0;
     for i in 0..32 / bits {
@@ -47,8 +47,8 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
         let b = if minus { b.negated() } else { b };
         let mode = Round::of(q);
         let r = match op {
-            Op::Add => soft::add(a, b, mode),
-            Op::Mul => soft::mul(a, b),
+            FloatOp::Add => soft::add(a, b, mode),
+            FloatOp::Mul => soft::mul(a, b),
             _ => soft::add(soft::mul(a, b), get(2), mode),
         };
         let r = if q.has(q::ftz) && f.is_tiny(r, mode) { Num::Zero(r.is_neg()) } else { r };

@@ -45,7 +45,7 @@ impl Round {
 
 /// A binary format.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct FloatFormat {
     /// Bits of the mantissa that are stored.
     pub mant: u32,
     /// Bits of the exponent.
@@ -60,38 +60,38 @@ pub struct Format {
     pub nan: u64,
 }
 
-const fn ieee(mant: u32, exp: u32, nan: u64) -> Format {
+const fn ieee(mant: u32, exp: u32, nan: u64) -> FloatFormat {
     let inf = ((1 << exp) - 1) << mant;
-    Format { mant, exp, bias: (1 << (exp - 1)) - 1, max: inf - 1, inf, nan }
+    FloatFormat { mant, exp, bias: (1 << (exp - 1)) - 1, max: inf - 1, inf, nan }
 }
 
 /// Formats without infinities: everything up to `max` is finite.
-const fn finite(mant: u32, exp: u32, max: u64, nan: u64) -> Format {
-    Format { mant, exp, bias: (1 << (exp - 1)) - 1, max, inf: nan, nan }
+const fn finite(mant: u32, exp: u32, max: u64, nan: u64) -> FloatFormat {
+    FloatFormat { mant, exp, bias: (1 << (exp - 1)) - 1, max, inf: nan, nan }
 }
 
 /// `.f16`
-pub const F16: Format = ieee(10, 5, 0x7fff);
+pub const F16: FloatFormat = ieee(10, 5, 0x7fff);
 /// `.bf16`
-pub const BF16: Format = ieee(7, 8, 0x7fff);
+pub const BF16: FloatFormat = ieee(7, 8, 0x7fff);
 /// `.tf32`, without its 13 low bits.
-pub const TF32: Format = ieee(10, 8, 0x3ffff);
+pub const TF32: FloatFormat = ieee(10, 8, 0x3ffff);
 /// `.f32`
-pub const F32: Format = ieee(23, 8, 0x7fff_ffff);
+pub const F32: FloatFormat = ieee(23, 8, 0x7fff_ffff);
 /// `.f64`
-pub const F64: Format = ieee(52, 11, 0xfff8_0000_0000_0000);
+pub const F64: FloatFormat = ieee(52, 11, 0xfff8_0000_0000_0000);
 /// `.e5m2`
-pub const E5M2: Format = ieee(2, 5, 0x7f);
+pub const E5M2: FloatFormat = ieee(2, 5, 0x7f);
 /// `.e4m3`: no infinities.
-pub const E4M3: Format = finite(3, 4, 0x7e, 0x7f);
+pub const E4M3: FloatFormat = finite(3, 4, 0x7e, 0x7f);
 /// `.ue5m3`: no sign, no infinity.
-pub const UE5M3: Format = finite(3, 5, 0xfe, 0xff);
+pub const UE5M3: FloatFormat = finite(3, 5, 0xfe, 0xff);
 /// `.e2m1`: no infinities, no NaN (it becomes the largest).
-pub const E2M1: Format = finite(1, 2, 7, 7);
+pub const E2M1: FloatFormat = finite(1, 2, 7, 7);
 /// `.e2m3`, as `.e2m1`.
-pub const E2M3: Format = finite(3, 2, 0x1f, 0x1f);
+pub const E2M3: FloatFormat = finite(3, 2, 0x1f, 0x1f);
 /// `.e3m2`, as `.e2m1`.
-pub const E3M2: Format = finite(2, 3, 0x1f, 0x1f);
+pub const E3M2: FloatFormat = finite(2, 3, 0x1f, 0x1f);
 
 /// A number, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Num {
     }
 }
 
-impl Format {
+impl FloatFormat {
     /// The sign bit.
     #[inline(always)]
     pub const fn sign(self) -> u64 {

@@ -33,7 +33,7 @@ impl Scale {
 
 /// Factors of the rows of A and the columns of B, in ascending k.
 #[derive(Debug, Clone)]
-pub(crate) struct Factors {
+pub(crate) struct ScaleFactors {
     pub vector: usize,
     /// The exponents of the factors as stored.
     pub exponents: [Vec<[i16; 8]>; 2],
@@ -46,9 +46,9 @@ const FRACTION: i32 = 35;
 /// Elements whose products are added exactly.
 const GROUP: usize = 16;
 
-impl Factors {
+impl ScaleFactors {
     /// The factors of 16 rows and eight columns: `values(side, line, i)`.
-    pub fn new(scale: Scale, lines: [usize; 2], values: impl Fn(usize, usize, usize) -> f32) -> Factors {
+    pub fn new(scale: Scale, lines: [usize; 2], values: impl Fn(usize, usize, usize) -> f32) -> ScaleFactors {
         let least = least_exponent(scale.format);
         let of = |side: usize| -> (Vec<[i16; 8]>, Vec<[f64; 8]>) {
             let line = |line: usize| {
@@ -69,7 +69,7 @@ impl Factors {
             (0..lines[side]).map(line).unzip()
         };
         let [a, b] = [of(0), of(1)];
-        Factors { vector: scale.vector, exponents: [a.0, b.0], significands: [a.1, b.1] }
+        ScaleFactors { vector: scale.vector, exponents: [a.0, b.0], significands: [a.1, b.1] }
     }
 
     /// Factor `i` of a line.
@@ -81,10 +81,10 @@ impl Factors {
     /// Gathers the factors from the operands of an `mma`: a register with the factors of A, its byte selector and its thread
     /// selector, then the three operands of B. The factors of A are in a pair of lanes of each four, for rows *g* and *g* + 8;
     /// those of B in one.
-    pub fn of_registers(scale: Scale, s: &[Source<'_>]) -> Factors {
+    pub fn of_registers(scale: Scale, s: &[Source<'_>]) -> ScaleFactors {
         let operand = |i: usize, lane: usize| s.get(i).map_or(0, |v| v.lane(lane));
         let values = scale.format.values();
-        Factors::new(scale, [16, 8], |side, line, i| {
+        ScaleFactors::new(scale, [16, 8], |side, line, i| {
             let [byte, thread] = [1, 2].map(|n| operand(3 * side + n, 0) as usize);
             let lane = line % 8 * 4 + if side == 0 { thread % 2 * 2 + line / 8 } else { thread % 4 };
             values[operand(3 * side, lane).to_le_bytes()[(byte + i) % 4] as usize]
@@ -94,7 +94,7 @@ impl Factors {
 
 /// A block of a product of 4-bit elements: sixteen products are added exactly and multiplied by both factors. Such terms, with the
 /// exponents of the factors, and C are added as in [`dot`](super::dot).
-pub(crate) fn block(o: &Operands<'_>, factors: &Factors, (row, column): (usize, usize), c: &Sums) -> Sums {
+pub(crate) fn block(o: &Operands<'_>, factors: &ScaleFactors, (row, column): (usize, usize), c: &Sums) -> Sums {
     let group = (o.a.k / (o.a.k / GROUP).max(1)).max(1);
     let groups = o.a.k / group;
     let terms: Vec<Sums> = (0..groups).map(|g| part(o, (row, column), g * group..(g + 1) * group)).collect();
@@ -119,7 +119,7 @@ pub(crate) fn block(o: &Operands<'_>, factors: &Factors, (row, column): (usize, 
 }
 
 /// A block-scaled product in f32: the sum of each scale factor's elements, times both factors.
-pub(crate) fn plain(o: &Operands<'_>, factors: &Factors, (row, column): (usize, usize)) -> Sums {
+pub(crate) fn plain(o: &Operands<'_>, factors: &ScaleFactors, (row, column): (usize, usize)) -> Sums {
     let each = o.a.k / factors.vector.max(1);
     let mut out = Sums::default();
     for i in 0..factors.vector {

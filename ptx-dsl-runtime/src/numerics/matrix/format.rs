@@ -41,7 +41,7 @@ pub enum Format {
 }
 
 /// Bits of exponent and mantissa, whether there is a sign, and what the largest exponent means.
-struct Shape {
+struct FormatShape {
     name: &'static str,
     bits: u32,
     exponent: u32,
@@ -61,9 +61,9 @@ enum Special {
 }
 
 impl Format {
-    const fn shape(self) -> Shape {
-        const fn shape(name: &'static str, bits: u32, exponent: u32, mantissa: u32, special: Special) -> Shape {
-            Shape { name, bits, exponent, mantissa, special }
+    const fn shape(self) -> FormatShape {
+        const fn shape(name: &'static str, bits: u32, exponent: u32, mantissa: u32, special: Special) -> FormatShape {
+            FormatShape { name, bits, exponent, mantissa, special }
         }
         use Special::*;
         match self {

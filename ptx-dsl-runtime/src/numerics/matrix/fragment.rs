@@ -27,10 +27,10 @@ pub(crate) fn of_c(element: usize, lane: usize) -> (usize, usize) {
 }
 
 /// Elements of the registers of a warp, the lowest of each first.
-type Elements = [[f32; 32]; 8];
+type FragmentElements = [[f32; 32]; 8];
 
 /// Decodes a register; returns how many elements it has.
-fn decode(packing: Packing, words: &Words, all: &mut Elements) -> usize {
+fn decode(packing: Packing, words: &Words, all: &mut FragmentElements) -> usize {
     let [low, high, ..] = all;
     match packing {
         // by far the most frequent ones: loops that are vectorised
@@ -60,7 +60,7 @@ fn decode(packing: Packing, words: &Words, all: &mut Elements) -> usize {
 
 /// Puts the eight lines of a register into a tile, from a line and a k on.
 #[inline(always)]
-fn put<const W: usize>(tile: &mut Tile<W>, (line, k): (usize, usize), values: &Elements, per: usize) {
+fn put<const W: usize>(tile: &mut Tile<W>, (line, k): (usize, usize), values: &FragmentElements, per: usize) {
     for group in 0..8 / W {
         let first = (line / W + group) * tile.k + k;
         for (at, to) in tile.data[first..first + 4 * per].iter_mut().enumerate() {
@@ -91,7 +91,7 @@ pub(crate) fn b(k: usize, packing: Packing, registers: &[Source<'_>]) -> Tile<WI
 }
 
 /// The bits of an accumulator of at most 16 rows and eight columns, `HIGH` rows in each element.
-pub(crate) type Rows = [Sums<u32>; 4];
+pub(crate) type FragmentRows = [Sums<u32>; 4];
 
 /// The packing of an accumulator's elements in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Cells {
     }
 
     /// C.
-    pub fn load(self, registers: &[Source<'_>]) -> Rows {
+    pub fn load(self, registers: &[Source<'_>]) -> FragmentRows {
         let mut rows = [[[0; WIDE]; HIGH]; 4];
         let mask = if self == Cells::Word { u32::MAX } else { 0xffff };
         for (r, register) in registers.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Cells {
     }
 
     /// Stores D.
-    pub fn store(self, rows: &Rows, registers: &mut [Destination<'_>]) {
+    pub fn store(self, rows: &FragmentRows, registers: &mut [Destination<'_>]) {
         for (r, to) in registers.iter_mut().enumerate() {
             let mut words = [0; 32];
             for (lane, word) in words.iter_mut().enumerate() {

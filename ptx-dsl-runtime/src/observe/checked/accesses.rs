@@ -6,8 +6,8 @@ use super::clock::Bridge;
 use super::mbarriers::Completion;
 use super::operations::{Bulk, View};
 use super::remotes::Remote;
-use super::shadow::{Memory, Outcome, Record};
-use super::what::What;
+use super::shadow::{Outcome, Record, ShadowedMemory};
+use super::what::RecordKind;
 use crate::fault::FaultKind;
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, Agent, By, Order, Proxy, Who};
@@ -33,16 +33,16 @@ impl Checked {
     }
 
     /// An access to shared or global memory.
-    pub(super) fn access(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+    pub(super) fn access(&mut self, a: &Access, memory: ShadowedMemory, offset: u64) -> Result<(), FaultKind> {
         if let By::Agent(agent) = a.by {
             return self.asynchronous(a, agent, memory, offset);
         }
         let lanes = a.who.lanes & a.who.lanes.wrapping_neg();
         let Some(warp) = self.threads.accesses(a.who) else { return Ok(()) };
         let what = match (a.order.atomic, a.write) {
-            (true, _) => What::Atomic,
-            (false, true) => What::Store,
-            (false, false) => What::Load,
+            (true, _) => RecordKind::Atomic,
+            (false, true) => RecordKind::Store,
+            (false, false) => RecordKind::Load,
         };
         let record = Record::new(warp, lanes, a.who.site, what, a.order);
         self.reaches(a, memory, record, Completion::Thread)?;
@@ -50,7 +50,7 @@ impl Checked {
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
         // the host has written global memory
-        let reads = !a.write && matches!(memory, Memory::Shared { .. });
+        let reads = !a.write && matches!(memory, ShadowedMemory::Shared { .. });
         let outcome = shadow.access((offset, a.bytes), (reads, a.same && !self.same_values), record, &view);
         let judged = self.judge(a, memory, offset, record, &outcome);
         if let Some(weak) = &mut self.weak {
@@ -66,7 +66,7 @@ impl Checked {
     }
 
     /// An access that an asynchronous operation makes from now on.
-    fn asynchronous(&mut self, a: &Access, agent: Agent, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+    fn asynchronous(&mut self, a: &Access, agent: Agent, memory: ShadowedMemory, offset: u64) -> Result<(), FaultKind> {
         if a.write
             && let Some(weak) = &mut self.weak
         {
@@ -76,7 +76,7 @@ impl Checked {
         let first = self.threads.warp(a.who.slot, a.who.rank, a.who.warp & !3).map(|warp| warp.id);
         let (Some(first), Some(warp)) = (first, self.threads.of(a.who)) else { return Ok(()) };
         let issued = warp.event();
-        let shared = matches!(memory, Memory::Shared { .. });
+        let shared = matches!(memory, ShadowedMemory::Shared { .. });
         let (actor, time, of) = match agent {
             Agent::Copy(number) => (COPIES, self.operations.start(number, warp.id, lanes.trailing_zeros()), 1),
             Agent::Bulk { group, .. } if shared && !a.write => (Work::BulkReads.of(warp.id), group as u32, lanes),
@@ -91,21 +91,21 @@ impl Checked {
         }
         let generic = a.proxy == Proxy::Generic;
         let what = match (agent, a.write) {
-            (Agent::Warpgroup(_) | Agent::Tensor(_), _) => What::Operand,
-            (_, false) if a.proxy == Proxy::Tensormap => What::TensorMap,
-            (_, false) => What::CopyLoad,
+            (Agent::Warpgroup(_) | Agent::Tensor(_), _) => RecordKind::Operand,
+            (_, false) if a.proxy == Proxy::Tensormap => RecordKind::TensorMap,
+            (_, false) => RecordKind::CopyLoad,
             (_, true) if a.order.atomic => {
                 if generic {
-                    What::AsyncReduction
+                    RecordKind::AsyncReduction
                 } else {
-                    What::CopyReduction
+                    RecordKind::CopyReduction
                 }
             }
             (_, true) => {
                 if generic {
-                    What::AsyncStore
+                    RecordKind::AsyncStore
                 } else {
-                    What::CopyStore
+                    RecordKind::CopyStore
                 }
             }
         };
@@ -136,11 +136,11 @@ impl Checked {
     pub(super) fn reaches(
         &mut self,
         a: &Access,
-        memory: Memory,
+        memory: ShadowedMemory,
         record: Record,
         done: Completion,
     ) -> Result<(), FaultKind> {
-        let Memory::Shared { slot, rank } = memory else { return Ok(()) };
+        let ShadowedMemory::Shared { slot, rank } = memory else { return Ok(()) };
         if rank == a.who.rank {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl Checked {
         let Some(remote) = self.remotes.end((who.slot, who.rank), &self.threads, &self.operations).next() else {
             return Ok(());
         };
-        let own = Record { what: What::End, site: who.site, lanes: who.lanes, ..Record::default() };
+        let own = Record { what: RecordKind::End, site: who.site, lanes: who.lanes, ..Record::default() };
         let (place, addr) = (Place::Shared { rank: who.rank, offset: 0 }, remote.addr);
         let (by, proxy, order) = (By::Thread, Proxy::Generic, Order::default());
         let a = Access { place, addr, bytes: remote.bytes, write: false, same: false, by, proxy, order, who };
@@ -175,7 +175,7 @@ impl Checked {
     fn judge(
         &mut self,
         a: &Access,
-        memory: Memory,
+        memory: ShadowedMemory,
         offset: u64,
         own: Record,
         found: &Outcome,
@@ -187,7 +187,7 @@ impl Checked {
             return Err(self.unfenced(a, memory.name(), own, other));
         }
         if found.unwritten
-            && matches!(memory, Memory::Shared { .. })
+            && matches!(memory, ShadowedMemory::Shared { .. })
             && let Some(byte) = self.unwritten(a, memory, offset)
         {
             // a copy of many bytes says which
@@ -199,7 +199,7 @@ impl Checked {
 
     /// The first byte that the access uses and nobody has written.
     #[cold]
-    fn unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> Option<u32> {
+    fn unwritten(&mut self, a: &Access, memory: ShadowedMemory, offset: u64) -> Option<u32> {
         let used = self.used(a);
         let shadow = self.shadows.of(memory);
         let is_used = |byte: u32| used.checked_shr(byte).is_none_or(|used| used & 1 != 0);
@@ -208,7 +208,7 @@ impl Checked {
 
     /// The bytes of an access that nothing has written, a bit each.
     #[cold]
-    pub(super) fn unwritten_bytes(&mut self, a: &Access, memory: Memory, offset: u64) -> u64 {
+    pub(super) fn unwritten_bytes(&mut self, a: &Access, memory: ShadowedMemory, offset: u64) -> u64 {
         let shadow = self.shadows.of(memory);
         if !shadow.is_unwritten(offset, a.bytes) {
             return 0;

@@ -4,8 +4,8 @@
 //! Nothing is handed on here. The table is small, and operations replace others whose place they have.
 
 use super::actor::Actor;
-use super::misses::Event;
-use super::shadow::Memory;
+use super::misses::MissEvent;
+use super::shadow::ShadowedMemory;
 use super::threads::Threads;
 use crate::fault::TooWeak;
 use crate::observe::monitor::{Access, Who};
@@ -18,7 +18,7 @@ const PLACES: usize = 256;
 /// The last atomic operation of a thread on an element.
 #[derive(Debug, Clone, Copy)]
 struct Counter {
-    key: (Memory, u64),
+    key: (ShadowedMemory, u64),
     warp: Actor,
     lanes: u32,
     time: u32,
@@ -36,8 +36,8 @@ impl Counter {
     }
 
     /// Does the thread know of an event before the operation? What it has learnt since is not told apart.
-    fn is_after(&self, threads: &Threads, event: Event) -> bool {
-        let Event { actor, lanes, time } = event;
+    fn is_after(&self, threads: &Threads, event: MissEvent) -> bool {
+        let MissEvent { actor, lanes, time } = event;
         let own = self.warp == actor && lanes & !self.lanes == 0 && time <= self.time;
         own || threads.warp_of(self.warp).is_some_and(|warp| warp.any_knows(actor, lanes, time))
     }
@@ -66,7 +66,7 @@ pub(super) struct Counters {
 
 impl Counters {
     /// An atomic operation of one thread has changed an element.
-    pub fn changes(&mut self, a: &Access, key: (Memory, u64), (warp, time): (Actor, u32), releases: bool) {
+    pub fn changes(&mut self, a: &Access, key: (ShadowedMemory, u64), (warp, time): (Actor, u32), releases: bool) {
         self.count += 1;
         let (who, number) = (a.who, self.count);
         let (releases, acquires) = (releases || a.order.releases(), a.order.acquires());
@@ -87,11 +87,16 @@ impl Counters {
     }
 
     /// The last pair of operations that is too weak, of which the first one comes after an event and the second one before what is `known`.
-    pub fn weak_pair(&self, threads: &Threads, event: Event, known: impl Fn(Event) -> bool) -> Option<WeakPair> {
+    pub fn weak_pair(
+        &self,
+        threads: &Threads,
+        event: MissEvent,
+        known: impl Fn(MissEvent) -> bool,
+    ) -> Option<WeakPair> {
         let (mut latest, mut found) = (0, None);
         for to in self.all.iter().flatten() {
             let Counter { warp: actor, lanes, time, .. } = *to;
-            if to.last <= latest || !known(Event { actor, lanes, time }) {
+            if to.last <= latest || !known(MissEvent { actor, lanes, time }) {
                 continue;
             }
             let earlier = self.all.iter().flatten().filter(|from| from.leads_to(to) && !(from.releases && to.acquires));

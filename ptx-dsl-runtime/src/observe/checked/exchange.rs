@@ -3,7 +3,7 @@
 use super::Checked;
 use super::messages::{Found, Issuer, Observed, Seen};
 use super::misses::Events;
-use super::shadow::Memory;
+use super::shadow::ShadowedMemory;
 use super::threads::{Fenced, Warp};
 use crate::fault::TooWeak;
 use crate::observe::monitor::{Access, Offsets, Who};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 impl Checked {
     /// An access of one lane.
-    pub(super) fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
+    pub(super) fn exchange(&mut self, a: &Access, memory: ShadowedMemory, offset: u64) {
         let key = (memory, offset);
         if !a.write && a.order.is_strong() {
             // `red` returns nothing, so it observes nothing: but its chain goes on
@@ -34,14 +34,20 @@ impl Checked {
     }
 
     /// Strong loads of lanes, in their order, of which only some may find a message.
-    pub(super) fn see_all(&mut self, a: &Access, some: u32, (memory, offset): (Memory, u64), offsets: Offsets<'_>) {
+    pub(super) fn see_all(
+        &mut self,
+        a: &Access,
+        some: u32,
+        (memory, offset): (ShadowedMemory, u64),
+        offsets: Offsets<'_>,
+    ) {
         for (lanes, at) in offsets.each(a.who.lanes, offset).filter(|(lanes, _)| lanes & some != 0) {
             self.sees(&Access { who: Who { lanes, ..a.who }, ..*a }, memory, at);
         }
     }
 
     /// Relaxed stores of lanes that know the same, in their order.
-    pub(super) fn send_all(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) {
+    pub(super) fn send_all(&mut self, a: &Access, memory: ShadowedMemory, offset: u64, offsets: Offsets<'_>) {
         let Some(warp) = self.threads.of(a.who) else { return };
         let (clocks, issuer) = (warp.fenced(a.who.lanes.trailing_zeros() & 31), Issuer::of(warp, a));
         for (lanes, at) in offsets.each(a.who.lanes, offset) {
@@ -51,7 +57,7 @@ impl Checked {
 
     /// A strong load of one lane.
     #[inline]
-    fn sees(&mut self, a: &Access, memory: Memory, offset: u64) {
+    fn sees(&mut self, a: &Access, memory: ShadowedMemory, offset: u64) {
         let Some(found) = self.messages.at((memory, offset)) else { return };
         let Some(id) = self.threads.of(a.who).map(|warp| warp.id) else { return };
         match found {

@@ -1,7 +1,7 @@
 //! Accesses to the heap of `malloc` stay in a block that is allocated.
 
 use super::Checked;
-use super::shadow::Memory;
+use super::shadow::ShadowedMemory;
 use crate::fault::FaultKind;
 use crate::memory::address::Place;
 use crate::observe::monitor::Access;
@@ -53,7 +53,7 @@ impl Checked {
             return;
         }
         self.heap.blocks.insert(block.start, block.end);
-        let memory = Memory::Global { segment };
+        let memory = ShadowedMemory::Global { segment };
         // whole words
         self.shadows.of(memory).forget(block.start, (block.end - block.start).next_multiple_of(16));
         if let Some(weak) = &mut self.weak {

@@ -10,7 +10,7 @@ mod stored;
 use self::stored::Stored;
 use super::Checked;
 use super::actor::{Actor, COPIES};
-use super::shadow::Memory;
+use super::shadow::ShadowedMemory;
 use crate::fault::FaultKind;
 use crate::memory::tensor_map::{ElementType, Swizzle as MapSwizzle};
 use crate::numerics::matrix::format::Format;
@@ -44,7 +44,7 @@ impl Written {
 
 /// A piece of a matrix, and that of the next line.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct BoxPiece {
     line: u32,
     piece: u32,
     at: u32,
@@ -148,7 +148,7 @@ impl Checked {
             if (exchanged || next.is_some() || types.is_some()) && self.has_written(of, rank, at, who) {
                 return Err(match types {
                     Some(types) if !exchanged && next.is_none() => reports::types(matrix, of, types),
-                    _ => reports::differs(matrix, of, Piece { line, piece, at, next }),
+                    _ => reports::differs(matrix, of, BoxPiece { line, piece, at, next }),
                 });
             }
         }
@@ -171,7 +171,7 @@ impl Checked {
 
     /// Is the copy of a box the last that has written these 16 bytes? If not, the box is no longer one.
     fn has_written(&mut self, of: Written, rank: u32, at: u32, who: Who) -> bool {
-        let shadow = self.shadows.of(Memory::Shared { slot: who.slot, rank });
+        let shadow = self.shadows.of(ShadowedMemory::Shared { slot: who.slot, rank });
         let written = (0..16).step_by(4).all(|byte| shadow.writer(u64::from(at + byte)) == Some(of.copy));
         if !written && let Some(boxes) = self.layouts.boxes.get_mut(&(who.slot, rank)) {
             boxes.remove(&of.layout.offset);
@@ -191,13 +191,13 @@ fn other_type(matrix: &SharedMatrix, of: &SharedBox) -> Option<[ElementType; 2]>
 }
 
 /// Two pieces of a matrix that are the same bytes. A stride of 0 repeats lines on purpose.
-fn shared_by(matrix: &SharedMatrix) -> Option<[Piece; 2]> {
+fn shared_by(matrix: &SharedMatrix) -> Option<[BoxPiece; 2]> {
     let d = &matrix.descriptor;
     if d.stride == 0 || d.leading == 0 && matrix.needs_leading() || d.absolute {
         return None;
     }
-    let of = |(line, piece, at)| Piece { line, piece, at, next: None };
-    let mut all: Vec<Piece> = matrix.each().map(of).collect();
+    let of = |(line, piece, at)| BoxPiece { line, piece, at, next: None };
+    let mut all: Vec<BoxPiece> = matrix.each().map(of).collect();
     all.sort_unstable_by_key(|p| (p.at, p.line, p.piece));
     all.windows(2).find(|pair| pair[0].at == pair[1].at).map(|pair| [pair[0], pair[1]])
 }

@@ -12,13 +12,13 @@ use super::clock::{Bridge, Clock};
 use super::phases::Phases;
 use super::threads::Warp;
 use crate::observe::monitor::{Order, Scope, Who};
-use bytes::Bytes;
+use bytes::ObjectBytes;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use tx::Tx;
 
 /// Slot, rank, offset.
-pub(super) type Object = (u32, u32, u32);
+pub(super) type MbarrierKey = (u32, u32, u32);
 
 /// The semantics by which arrivals of a phase publish what their threads know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(super) struct Mbarrier {
     /// The phases since `mbarrier.init`.
     phases: Option<Phases>,
     /// The accesses to the bytes of the object, while it is live.
-    bytes: Option<Bytes>,
+    bytes: Option<ObjectBytes>,
     /// The bytes that copies announce and deliver.
     tx: Tx,
 }
@@ -163,7 +163,7 @@ impl Phase {
 
 /// The objects of a cluster.
 #[derive(Debug, Default)]
-struct Cluster {
+struct ClusterObjects {
     all: Vec<Mbarrier>,
     /// The index of each object in `all`, by rank and offset.
     places: FxHashMap<(u32, u32), usize>,
@@ -173,7 +173,7 @@ struct Cluster {
     numbers: [u32; 16],
 }
 
-impl Cluster {
+impl ClusterObjects {
     /// The index of an object in `all`.
     #[inline]
     fn number(&mut self, place: (u32, u32)) -> Option<usize> {
@@ -200,7 +200,7 @@ impl Cluster {
 #[derive(Debug, Default)]
 pub(super) struct Mbarriers {
     /// The objects of the cluster in each slot.
-    clusters: Vec<Cluster>,
+    clusters: Vec<ClusterObjects>,
     /// Commits of which arrivals are to come: by warp, lanes, number.
     commits: FxHashMap<(Actor, u32, u64), Commit>,
 }
@@ -226,22 +226,22 @@ impl Mbarriers {
     }
 
     #[inline]
-    fn cluster(&mut self, slot: u32) -> &mut Cluster {
+    fn cluster(&mut self, slot: u32) -> &mut ClusterObjects {
         let slot = slot as usize;
         if self.clusters.len() <= slot {
-            self.clusters.resize_with(slot + 1, Cluster::default);
+            self.clusters.resize_with(slot + 1, ClusterObjects::default);
         }
         &mut self.clusters[slot]
     }
 
     #[inline]
-    fn find(&mut self, (slot, rank, offset): Object) -> Option<&mut Mbarrier> {
+    fn find(&mut self, (slot, rank, offset): MbarrierKey) -> Option<&mut Mbarrier> {
         self.clusters.get_mut(slot as usize)?.find((rank, offset))
     }
 
     /// An object, made if need be.
     #[inline]
-    fn of(&mut self, (slot, rank, offset): Object) -> &mut Mbarrier {
+    fn of(&mut self, (slot, rank, offset): MbarrierKey) -> &mut Mbarrier {
         let (cluster, place) = (self.cluster(slot), (rank, offset));
         let number = cluster.number(place).unwrap_or_else(|| {
             cluster.insert(Mbarrier { place, ..Mbarrier::default() });
@@ -251,7 +251,7 @@ impl Mbarriers {
     }
 
     /// An object of the CTA of this warp.
-    fn init(&mut self, (slot, rank, offset): Object, warp: Actor) {
+    fn init(&mut self, (slot, rank, offset): MbarrierKey, warp: Actor) {
         let (cluster, place) = (self.cluster(slot), (rank, offset));
         if cluster.find(place).is_none() {
             let number = &mut cluster.numbers[rank as usize & 15];
@@ -266,13 +266,13 @@ impl Mbarriers {
     }
 
     /// The current phase of an object.
-    pub fn phase(&mut self, object: Object) -> Option<(Actor, u32)> {
+    pub fn phase(&mut self, object: MbarrierKey) -> Option<(Actor, u32)> {
         let object = self.find(object)?;
         Some((object.actor?, object.complete))
     }
 
     /// The event that completes an operation on an object that happens now, and that its current phase counts or not.
-    pub fn completion(&mut self, object: Object, counts: bool) -> Completion {
+    pub fn completion(&mut self, object: MbarrierKey, counts: bool) -> Completion {
         self.find(object).map_or(Completion::Thread, |object| object.completion(counts))
     }
 
@@ -284,7 +284,7 @@ impl Mbarriers {
     }
 
     /// A commit at this statement arrives on an object.
-    pub fn commit_arrives(&mut self, commit: (Actor, u32, u64), object: Object, site: u32) {
+    pub fn commit_arrives(&mut self, commit: (Actor, u32, u64), object: MbarrierKey, site: u32) {
         let Some(mut of) = self.commits.remove(&commit) else { return };
         let object = self.of(object);
         object.current.released.join(&of.known);
@@ -297,19 +297,19 @@ impl Mbarriers {
     }
 
     /// Operations before this time are complete when the current phase is.
-    pub fn completes(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
+    pub fn completes(&mut self, object: MbarrierKey, actor: Actor, lanes: u32, time: u32) {
         self.of(object).current.released.learn(actor, lanes, time);
     }
 
     /// `tcgen05` operations complete with the phase. A commit is a `tcgen05.fence::before_thread_sync` too.
-    pub fn completes_tensor(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
+    pub fn completes_tensor(&mut self, object: MbarrierKey, actor: Actor, lanes: u32, time: u32) {
         let released = &mut self.of(object).current.released;
         released.learn(actor, lanes, time);
         released.add(Bridge::TensorReleased, [(actor, lanes, time)]);
     }
 
     /// A phase of an object is complete.
-    pub fn complete(&mut self, object: Object) {
+    pub fn complete(&mut self, object: MbarrierKey) {
         self.of(object).complete();
     }
 }

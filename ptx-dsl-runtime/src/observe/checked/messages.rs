@@ -8,11 +8,11 @@ mod tests;
 use super::actor::{Actor, cta_of, includes};
 use super::clock::Clock;
 use super::misses::Events;
-use super::shadow::Memory;
+use super::shadow::ShadowedMemory;
 use super::threads::{Fenced, Warp};
 use crate::fault::TooWeak;
 use crate::observe::monitor::{Access, Order, Scope};
-use places::{Place, Places};
+use places::{MessagePlace, Places};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -128,7 +128,7 @@ pub(super) enum Found<'m> {
 /// Most have released nothing, and are at a multiple of four: these are kept by place. A table has the others.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    table: FxHashMap<Key, Message>,
+    table: FxHashMap<MessageKey, Message>,
     /// The places of shared memory, by slot and CTA rank, of which there are 16.
     shared: Vec<Places>,
     /// The places of each segment.
@@ -138,7 +138,7 @@ pub(super) struct Messages {
 }
 
 /// A memory and an offset.
-type Key = (Memory, u64);
+type MessageKey = (ShadowedMemory, u64);
 
 impl Messages {
     pub fn start(&mut self, slot: u32) {
@@ -149,7 +149,7 @@ impl Messages {
             places.clear();
         }
         if is_in_table {
-            self.table.retain(|(memory, _), _| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot));
+            self.table.retain(|(memory, _), _| !matches!(memory, ShadowedMemory::Shared { slot: s, .. } if *s == slot));
         }
     }
 
@@ -158,35 +158,35 @@ impl Messages {
     }
 
     /// Whether there may be a message in these bytes.
-    pub fn may_be_in(&self, memory: Memory, from: u64, len: u64) -> bool {
+    pub fn may_be_in(&self, memory: ShadowedMemory, from: u64, len: u64) -> bool {
         self.places(memory).is_some_and(|places| places.may_be_in(from, len))
     }
 
     /// The message at a place.
     #[inline]
-    pub fn at(&self, key: Key) -> Option<Found<'_>> {
+    pub fn at(&self, key: MessageKey) -> Option<Found<'_>> {
         match self.place(key) {
-            Place::Empty => None,
-            Place::Table => self.table.get(&key).map(Found::Message),
-            Place::Relaxed(issuer) => is_aligned(key.1).then_some(Found::Relaxed(issuer)),
+            MessagePlace::Empty => None,
+            MessagePlace::Table => self.table.get(&key).map(Found::Message),
+            MessagePlace::Relaxed(issuer) => is_aligned(key.1).then_some(Found::Relaxed(issuer)),
         }
     }
 
     /// A weak store ends what was there.
     #[inline]
-    pub fn overwrite(&mut self, key: Key) {
+    pub fn overwrite(&mut self, key: MessageKey) {
         match self.place(key) {
-            Place::Relaxed(_) if is_aligned(key.1) => self.change(key.0, |places| places.set_empty(key.1)),
-            Place::Table => {
+            MessagePlace::Relaxed(_) if is_aligned(key.1) => self.change(key.0, |places| places.set_empty(key.1)),
+            MessagePlace::Table => {
                 self.table.remove(&key);
             }
-            Place::Relaxed(_) | Place::Empty => {}
+            MessagePlace::Relaxed(_) | MessagePlace::Empty => {}
         }
     }
 
     /// A strong store. An atomic one continues the chain of those before it.
     #[inline]
-    pub fn send(&mut self, key: Key, issuer: Issuer, clocks: Fenced, order: Order) {
+    pub fn send(&mut self, key: MessageKey, issuer: Issuer, clocks: Fenced, order: Order) {
         // counters are many, and most publish nothing
         if order.atomic && clocks.is_empty() && self.at(key).is_none() {
             return;
@@ -195,7 +195,7 @@ impl Messages {
         if is_relaxed && self.change(key.0, |places| places.store(key.1, &issuer)) {
             return;
         }
-        if let Place::Relaxed(earlier) = self.place(key) {
+        if let MessagePlace::Relaxed(earlier) = self.place(key) {
             self.table.insert((key.0, key.1 & !3), Message::new(earlier));
         }
         self.change(key.0, |places| places.set_table(key.1));
@@ -203,24 +203,24 @@ impl Messages {
     }
 
     #[inline]
-    fn places(&self, memory: Memory) -> Option<&Places> {
+    fn places(&self, memory: ShadowedMemory) -> Option<&Places> {
         match memory {
-            Memory::Shared { slot, rank } => self.shared.get((slot * 16 + rank) as usize),
-            Memory::Global { segment } => self.global.get(segment),
+            ShadowedMemory::Shared { slot, rank } => self.shared.get((slot * 16 + rank) as usize),
+            ShadowedMemory::Global { segment } => self.global.get(segment),
         }
     }
 
     #[inline]
-    fn place(&self, key: Key) -> Place {
-        self.places(key.0).map_or(Place::Empty, |places| places.get(key.1))
+    fn place(&self, key: MessageKey) -> MessagePlace {
+        self.places(key.0).map_or(MessagePlace::Empty, |places| places.get(key.1))
     }
 
     /// Changes the places of a memory.
     #[inline]
-    fn change<T>(&mut self, memory: Memory, f: impl FnOnce(&mut Places) -> T) -> T {
+    fn change<T>(&mut self, memory: ShadowedMemory, f: impl FnOnce(&mut Places) -> T) -> T {
         let (all, number) = match memory {
-            Memory::Shared { slot, rank } => (&mut self.shared, (slot * 16 + rank) as usize),
-            Memory::Global { segment } => (&mut self.global, segment),
+            ShadowedMemory::Shared { slot, rank } => (&mut self.shared, (slot * 16 + rank) as usize),
+            ShadowedMemory::Global { segment } => (&mut self.global, segment),
         };
         if all.len() <= number {
             all.resize_with(number + 1, Places::default);

@@ -37,8 +37,8 @@ impl Events {
 
     /// Whether this event is among the observed ones, or the warp knows of it by now. A warp that has learnt of it only later is
     /// not told apart.
-    fn may_have(&self, threads: &Threads, event: Event) -> bool {
-        let Event { actor, lanes, time } = event;
+    fn may_have(&self, threads: &Threads, event: MissEvent) -> bool {
+        let MissEvent { actor, lanes, time } = event;
         let knows = |warp: Actor| threads.warp_of(warp).is_some_and(|warp| warp.any_knows(actor, lanes, time));
         self.have(actor, lanes, time) || self.warp().is_some_and(knows)
     }
@@ -78,7 +78,7 @@ pub(super) struct Miss {
 
 impl Miss {
     /// Whether this event is among the observed ones, or the warp knows of it by now.
-    pub fn may_have(&self, threads: &Threads, event: Event) -> bool {
+    pub fn may_have(&self, threads: &Threads, event: MissEvent) -> bool {
         self.events.may_have(threads, event)
     }
 }
@@ -146,7 +146,7 @@ impl Misses {
     /// The last observation that would order these events with the observer, if everything on the way were strong enough. Threads of a CTA
     /// tell each other what they know by barriers: the thread that polls need not be the one that loads, and the thread that sets a flag
     /// not the one that has stored. The way may lead through another thread that has observed others, as at a barrier of the grid.
-    pub fn on_the_way(&self, threads: &Threads, observer: (u32, u32, u32), event: Event) -> Option<&Miss> {
+    pub fn on_the_way(&self, threads: &Threads, observer: (u32, u32, u32), event: MissEvent) -> Option<&Miss> {
         let of_cta = |(slot, rank, _): (u32, u32, u32)| {
             self.latest_first().filter(move |m| (m.warp.0, m.warp.1) == (slot, rank))
         };
@@ -173,7 +173,7 @@ impl Misses {
 
 /// An access of lanes of a warp, or of an asynchronous operation, at a time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Event {
+pub(super) struct MissEvent {
     pub actor: Actor,
     pub lanes: u32,
     pub time: u32,

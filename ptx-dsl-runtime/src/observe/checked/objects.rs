@@ -32,7 +32,7 @@ struct ClusterBarrier {
     /// The clock of the relaxed arrivals, and the statement of the last of them.
     relaxed: Option<(Clock, u32)>,
     /// The last complete phase.
-    done: Option<Done>,
+    done: Option<CompletedBarrier>,
     /// Lanes that have arrived in the current phase, by rank and warp. Other lanes of the warp may still have to wait for the last one.
     arrived: FxHashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
@@ -42,13 +42,13 @@ struct ClusterBarrier {
 
 /// The clocks that a complete phase of the barrier of a cluster publishes.
 #[derive(Debug)]
-struct Done {
+struct CompletedBarrier {
     released: Rc<Clock>,
     met: Rc<Clock>,
     relaxed: Option<(Rc<Clock>, u32)>,
 }
 
-impl Done {
+impl CompletedBarrier {
     /// A thread has waited for it.
     fn seen(&self, who: Who, warp: &mut Warp, misses: &mut Misses) {
         warp.learn(who.lanes, &self.released);
@@ -170,7 +170,8 @@ impl Barriers {
         // relaxed arrivals after a fence, and relaxed waits before one, synchronise too
         fenced.iter().for_each(|(_, clock)| known.join(clock));
         let relaxed = barrier.relaxed.take().map(|(clock, site)| (Rc::new(clock), site));
-        let done = Done { released: Rc::new(known), met: Rc::new(std::mem::take(&mut barrier.met)), relaxed };
+        let done =
+            CompletedBarrier { released: Rc::new(known), met: Rc::new(std::mem::take(&mut barrier.met)), relaxed };
         for who in barrier.waiting.drain(..) {
             if let Some(warp) = threads.of(who) {
                 done.seen(who, warp, misses);

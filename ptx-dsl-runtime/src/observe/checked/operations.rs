@@ -3,13 +3,13 @@
 use super::actor::{Actor, COPIES, Work, are_neighbours};
 use super::clock::{Bridge, Clock};
 use super::threads::Warp;
-use super::what::What;
+use super::what::RecordKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// The state of a copy.
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum OperationState {
     InFlight,
     /// The copy completes this phase of this mbarrier object.
     Completes(Actor, u32),
@@ -19,26 +19,26 @@ enum State {
 
 /// A copy and its thread.
 #[derive(Debug)]
-struct Copy {
+struct ObservedCopy {
     warp: Actor,
     lane: u32,
     /// The mbarrier object that it completes, and the phase in which it has started.
     starts: Option<(Actor, u32)>,
-    state: State,
+    state: OperationState,
 }
 
 /// An event of an operation: actor, lanes, time, statement.
-pub(super) type Event = (Actor, u32, u32, u32);
+pub(super) type OperationEvent = (Actor, u32, u32, u32);
 
 /// The copies of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
     /// The copies, in the order of their times.
-    all: Vec<Copy>,
+    all: Vec<ObservedCopy>,
     /// The time of each copy in flight, by the number that the machine gives it.
     in_flight: FxHashMap<u64, u32>,
     /// The writes of bulk copies to global memory: a hash of the bytes and places.
-    contents: FxHashSet<(Event, u64)>,
+    contents: FxHashSet<(OperationEvent, u64)>,
     /// The last bulk copies that groups complete.
     bulk: VecDeque<Bulk>,
 }
@@ -64,7 +64,7 @@ impl Operations {
     pub fn start(&mut self, number: u64, warp: Actor, lane: u32) -> u32 {
         let all = &mut self.all;
         *self.in_flight.entry(number).or_insert_with(|| {
-            all.push(Copy { warp, lane, starts: None, state: State::InFlight });
+            all.push(ObservedCopy { warp, lane, starts: None, state: OperationState::InFlight });
             all.len() as u32 - 1
         })
     }
@@ -84,7 +84,8 @@ impl Operations {
     /// A copy is complete, with a phase of an object.
     pub fn complete(&mut self, number: u64, phase: Option<(Actor, u32)>) {
         let Some(copy) = self.in_flight.remove(&number).and_then(|at| self.all.get_mut(at as usize)) else { return };
-        copy.state = phase.map_or(State::Forgotten, |(object, phase)| State::Completes(object, phase));
+        copy.state =
+            phase.map_or(OperationState::Forgotten, |(object, phase)| OperationState::Completes(object, phase));
     }
 
     /// A bulk copy starts that its group completes.
@@ -117,21 +118,21 @@ impl Operations {
     }
 
     /// A bulk copy writes this.
-    pub fn writes(&mut self, copy: Event, content: u64) {
+    pub fn writes(&mut self, copy: OperationEvent, content: u64) {
         self.contents.insert((copy, content));
     }
 
     /// Has another copy written the same bytes to the same places? Compilers let all lanes of a warp, or two warps, store a tile.
-    pub fn is_copy_of(&self, copy: Event, content: u64) -> bool {
+    pub fn is_copy_of(&self, copy: OperationEvent, content: u64) -> bool {
         self.contents.contains(&(copy, content))
     }
 
     /// Is a copy complete, for those who know of the phases of objects? One whose object has no number is.
     pub fn is_complete(&self, time: u32, known: impl Fn(Actor, u32) -> bool) -> bool {
         match self.all.get(time as usize).map(|copy| copy.state) {
-            Some(State::Completes(object, phase)) => known(object, phase),
-            Some(State::InFlight) => false,
-            Some(State::Forgotten) | None => true,
+            Some(OperationState::Completes(object, phase)) => known(object, phase),
+            Some(OperationState::InFlight) => false,
+            Some(OperationState::Forgotten) | None => true,
         }
     }
 
@@ -172,8 +173,8 @@ impl View<'_> {
 
     /// Whether these accesses happen before the view, with the proxy fence that they need.
     #[inline]
-    pub fn is_behind(&self, what: What, actor: Actor, lanes: u32, time: u32) -> bool {
-        let needs_fence = what.needs_fence() || self.reads && what == What::Load;
+    pub fn is_behind(&self, what: RecordKind, actor: Actor, lanes: u32, time: u32) -> bool {
+        let needs_fence = what.needs_fence() || self.reads && what == RecordKind::Load;
         self.knows(actor, lanes, time) && (!needs_fence || self.bridge.is_none() || self.is_fenced(actor, lanes, time))
     }
 

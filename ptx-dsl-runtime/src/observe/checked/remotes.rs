@@ -1,7 +1,7 @@
 //! Accesses to the shared memory of other CTAs of a cluster: those must have started, and must stay until the access is done (9.7.9.23).
 
 use super::actor::{Actor, COPIES, cta_of};
-use super::mbarriers::{Completion, Object};
+use super::mbarriers::{Completion, MbarrierKey};
 use super::operations::Operations;
 use super::shadow::Record;
 use super::threads::{Threads, Warp};
@@ -18,12 +18,12 @@ pub(super) struct Remote {
 }
 
 /// The last access of lanes of a warp by a statement.
-type Key = (Actor, u32, u32);
+type RemoteKey = (Actor, u32, u32);
 
 /// The accesses to the CTAs of resident clusters, by slot and rank.
 #[derive(Debug, Default)]
 pub(super) struct Remotes {
-    all: FxHashMap<(u32, u32), FxHashMap<Key, Remote>>,
+    all: FxHashMap<(u32, u32), FxHashMap<RemoteKey, Remote>>,
     /// Warps that know of the start of a CTA.
     started: FxHashSet<(Actor, u32)>,
 }
@@ -42,7 +42,7 @@ impl Remotes {
     }
 
     /// The operation of a lane on an mbarrier object of another CTA was the start of a copy, and is done when the copy is.
-    pub fn starts_copy(&mut self, object: Object, warp: Actor, who: Who, time: u32) {
+    pub fn starts_copy(&mut self, object: MbarrierKey, warp: Actor, who: Who, time: u32) {
         let of_cta = self.all.get_mut(&(object.0, object.1));
         if let Some(remote) = of_cta.and_then(|all| all.get_mut(&(warp, who.lanes, who.site))) {
             (remote.record.actor, remote.record.time, remote.done) = (COPIES, time, Completion::Thread);

@@ -3,18 +3,18 @@
 use super::Checked;
 use super::actor;
 use super::counters::WeakPair;
-use super::misses::Event;
-use super::shadow::{Memory, Record};
-use super::what::What;
+use super::misses::MissEvent;
+use super::shadow::{Record, ShadowedMemory};
+use super::what::RecordKind;
 use crate::fault::{FaultKind, NearMiss, Race, Side, Strength, ThreadId};
 use crate::observe::monitor::{Access, Place, Proxy, Who};
-use crate::observe::probe::{LastWrite, Writer};
+use crate::observe::probe::{LastWrite, LastWriter};
 
 impl Checked {
     #[cold]
     pub(super) fn race(&mut self, a: &Access, space: &'static str, own: Record, other: Record) -> FaultKind {
         let observer = (a.who.slot, a.who.rank, a.who.warp);
-        let event = Event { actor: other.actor, lanes: other.lanes, time: other.time };
+        let event = MissEvent { actor: other.actor, lanes: other.lanes, time: other.time };
         let near = self.misses.on_the_way(&self.threads, observer, event);
         let near = near.map(|m| WeakPair { why: m.why, from: m.from, to: m.to });
         let near = near.or_else(|| self.weak_chain(a.who, event));
@@ -23,10 +23,10 @@ impl Checked {
     }
 
     /// The pair of operations that is too weak in a chain of atomic operations, which leads to the observer directly or through a flag.
-    fn weak_chain(&self, observer: Who, event: Event) -> Option<WeakPair> {
+    fn weak_chain(&self, observer: Who, event: MissEvent) -> Option<WeakPair> {
         let own = self.threads.warp_at(observer)?;
-        let counted = |known: &dyn Fn(Event) -> bool| self.counters.weak_pair(&self.threads, event, known);
-        let knows = |e: Event| e.actor == own.id || own.any_knows(e.actor, e.lanes, e.time);
+        let counted = |known: &dyn Fn(MissEvent) -> bool| self.counters.weak_pair(&self.threads, event, known);
+        let knows = |e: MissEvent| e.actor == own.id || own.any_knows(e.actor, e.lanes, e.time);
         // the flag comes first: nothing is ordered without it
         let flag = self.misses.of_cta(observer).find(|m| counted(&|e| m.may_have(&self.threads, e)).is_some());
         flag.map(|m| WeakPair { why: m.why, from: m.from, to: m.to }).or_else(|| counted(&knows))
@@ -47,15 +47,15 @@ impl Checked {
     #[cold]
     pub(super) fn written_last(&mut self, place: Place, slot: u32) -> LastWrite {
         let (memory, at) = match place {
-            Place::Shared { rank, offset } => (Memory::Shared { slot, rank }, offset.into()),
-            Place::Global { segment, offset } => (Memory::Global { segment }, offset),
+            Place::Shared { rank, offset } => (ShadowedMemory::Shared { slot, rank }, offset.into()),
+            Place::Global { segment, offset } => (ShadowedMemory::Global { segment }, offset),
             Place::Local { .. } | Place::Const { .. } | Place::Param { .. } => return LastWrite::Unknown,
         };
         let Some(of) = self.shadows.of(memory).last_write(at) else { return LastWrite::Nobody };
         let (actor, lanes) = self.operations.thread(of.actor, of.lanes, of.time);
         let (ctaid, rank, warp) = self.threads.place(actor);
         let thread = ThreadId { ctaid, tid: [0; 3], warp, lane: lanes.trailing_zeros() & 31, rank };
-        LastWrite::By(Writer { site: of.site, thread })
+        LastWrite::By(LastWriter { site: of.site, thread })
     }
 
     fn finding_of(
@@ -72,7 +72,7 @@ impl Checked {
         let lane = (lanes & !if actor == own.actor { own.lanes } else { 0 }).trailing_zeros() & 31;
         let thread = ThreadId { ctaid, tid: [0; 3], warp, lane, rank };
         let asynchronous = own.what.is_asynchronous() || other.what.is_asynchronous();
-        let by_thread = |of: &Record| matches!(of.what, What::Load | What::Store | What::Atomic);
+        let by_thread = |of: &Record| matches!(of.what, RecordKind::Load | RecordKind::Store | RecordKind::Atomic);
         let of_threads = by_thread(&own) && by_thread(&other);
         let strength = of_threads.then_some(Strength {
             own: own.strong,
@@ -81,7 +81,7 @@ impl Checked {
         });
         let released_by = if of_threads { self.lane_known_since(a.who, other) } else { None };
         let same_statement =
-            (own.what, own.site, own.actor, own.time) == (What::Store, other.site, other.actor, other.time);
+            (own.what, own.site, own.actor, own.time) == (RecordKind::Store, other.site, other.actor, other.time);
         let completion = other.what.is_asynchronous().then(|| actor::completion(other.actor));
         let owner = match a.place {
             Place::Shared { rank, .. } => Some(rank).filter(|rank| *rank != a.who.rank),

@@ -3,13 +3,13 @@
 use super::Checked;
 use super::mbarriers::Completion;
 use super::operations::View;
-use super::shadow::{Memory, Record};
-use super::what::What;
+use super::shadow::{Record, ShadowedMemory};
+use super::what::RecordKind;
 use crate::observe::monitor::{Access, Offsets, Who};
 
 impl Checked {
     /// Accesses of several lanes. False if there is more to it than that nothing is wrong: then each of them comes again.
-    pub(super) fn row(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
+    pub(super) fn row(&mut self, a: &Access, memory: ShadowedMemory, offset: u64, offsets: Offsets<'_>) -> bool {
         let order = a.order;
         // each lane that releases does so at a time of its own
         if order.releases() || order.atomic && !self.is_unchained(a.who) {
@@ -37,7 +37,7 @@ impl Checked {
     }
 
     /// Weak stores of lanes end what was there.
-    fn overwrite_all(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) {
+    fn overwrite_all(&mut self, a: &Access, memory: ShadowedMemory, offset: u64, offsets: Offsets<'_>) {
         if let Offsets::Row { .. } = offsets
             && !self.messages.may_be_in(memory, offset, u64::from(a.bytes * a.who.lanes.count_ones()))
         {
@@ -47,22 +47,22 @@ impl Checked {
     }
 
     /// Are accesses of lanes that know the same seen to be fine at once? Then they are done: the lanes that may find a message.
-    fn is_fine(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> Option<u32> {
+    fn is_fine(&mut self, a: &Access, memory: ShadowedMemory, offset: u64, offsets: Offsets<'_>) -> Option<u32> {
         let (lanes, order) = (a.who.lanes, a.order);
         let warp = self.threads.accesses(a.who)?;
         if !warp.is_together(lanes) {
             return None;
         }
         let what = match (order.atomic, a.write) {
-            (true, _) => What::Atomic,
-            (false, true) => What::Store,
-            (false, false) => What::Load,
+            (true, _) => RecordKind::Atomic,
+            (false, true) => RecordKind::Store,
+            (false, false) => RecordKind::Load,
         };
         let new = Record::new(warp, lanes, a.who.site, what, order);
         self.reaches(a, memory, new, Completion::Thread).ok()?;
         let warp = self.threads.accesses(a.who)?;
         // whoever reads shared memory needs a write before
-        let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
+        let reads = matches!(memory, ShadowedMemory::Shared { .. }) && (order.atomic || !a.write);
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
         let all = |fine: bool| fine.then_some(lanes);

@@ -24,11 +24,11 @@ mod word;
 use super::actor::Actor;
 use super::operations::{Operations, View};
 use super::threads::Warp;
-use super::what::What;
+use super::what::RecordKind;
 use crate::observe::probe::Pieces;
 use atomics::Atomics;
 use blocks::WORDS;
-use event::Event;
+use event::ShadowEvent;
 use last::Pass;
 use line::{Line, More, piece_of};
 use packed::ShadowWord;
@@ -41,16 +41,16 @@ pub(super) use word::Outcome;
 
 /// A memory with a shadow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Memory {
+pub(super) enum ShadowedMemory {
     Shared { slot: u32, rank: u32 },
     Global { segment: usize },
 }
 
-impl Memory {
+impl ShadowedMemory {
     pub fn name(self) -> &'static str {
         match self {
-            Memory::Shared { .. } => "shared",
-            Memory::Global { .. } => "global",
+            ShadowedMemory::Shared { .. } => "shared",
+            ShadowedMemory::Global { .. } => "global",
         }
     }
 }
@@ -61,7 +61,7 @@ pub(super) struct Shadow {
     pages: SummaryPages,
     phase: Phase,
     /// Reads that are no longer noted and not yet kept by line. Empty between accesses.
-    kept: Vec<Event>,
+    kept: Vec<ShadowEvent>,
     atomics: Atomics,
     more: More,
 }
@@ -101,7 +101,7 @@ impl Shadow {
             self.writes((from, to), view.warp);
             self.phase.proxies |= view.bridge.is_some();
         }
-        let mut pass = Pass::new(Event::one(new, from, len, None), std::slice::from_ref(view.warp), *view, reads);
+        let mut pass = Pass::new(ShadowEvent::one(new, from, len, None), std::slice::from_ref(view.warp), *view, reads);
         let mut next = lines.0;
         while next < lines.1 {
             let number = self.pass_like(next, lines.1, &pass);
@@ -133,10 +133,10 @@ impl Shadow {
     /// An access of one element by lanes that know the same. False if it has to be looked at by itself, or something is wrong.
     pub fn element(&mut self, (from, len): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
         let writes = new.what.writes();
-        if !new.lanes.is_power_of_two() && new.what == What::Store {
+        if !new.lanes.is_power_of_two() && new.what == RecordKind::Store {
             return false;
         }
-        let event = Event::one(new, from, len, None);
+        let event = ShadowEvent::one(new, from, len, None);
         if self.notes(&event, view.warp) {
             return true;
         }
@@ -164,7 +164,7 @@ impl Shadow {
     /// An access of elements by neighbouring lanes that know the same. False as above.
     pub fn row(&mut self, (from, size): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
         let (log, len) = (size.trailing_zeros() as u8, size * new.lanes.count_ones());
-        let event = Event::one(new, from, len, Some(log));
+        let event = ShadowEvent::one(new, from, len, Some(log));
         self.notes(&event, view.warp) || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads))
     }
 
@@ -179,7 +179,7 @@ impl Shadow {
         new: Record,
         (warps, view): (&[Warp], View<'_>),
     ) -> bool {
-        let Some(event) = Event::of_warps(new, from, size, pieces) else { return false };
+        let Some(event) = ShadowEvent::of_warps(new, from, size, pieces) else { return false };
         self.notes(&event, &warps[0]) || self.pass(Pass::new(event, warps, view, reads))
     }
 
@@ -193,15 +193,17 @@ impl Shadow {
         others: &[(u32, i32)],
         warp: &Warp,
     ) -> bool {
-        let Some(event) = Event::of_warps(new, from, size, pieces).filter(|_| self.phase.alone) else { return false };
+        let Some(event) = ShadowEvent::of_warps(new, from, size, pieces).filter(|_| self.phase.alone) else {
+            return false;
+        };
         self.settle(warp);
         self.phase.note_chain(&event, others)
     }
 
     /// Notes a read for later, if that is all there is to do.
     #[inline]
-    fn notes(&mut self, event: &Event, warp: &Warp) -> bool {
-        if !self.phase.alone || event.by.what != What::Load || event.by.strong.is_some() {
+    fn notes(&mut self, event: &ShadowEvent, warp: &Warp) -> bool {
+        if !self.phase.alone || event.by.what != RecordKind::Load || event.by.strong.is_some() {
             return false;
         }
         self.settle(warp);
@@ -228,7 +230,7 @@ impl Shadow {
 
     /// An access writes these lines, some of them as a whole.
     #[inline]
-    fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, warp: &Warp) {
+    fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&ShadowEvent>, warp: &Warp) {
         if self.phase.alone {
             self.settle(warp);
             self.phase.write(lines, whole, by, &mut self.kept);

@@ -1,13 +1,13 @@
 //! The shadows of the memories of a launch. Their own memory is kept for later launches of the process: it is much, and the first access
 //! to each of its pages takes longer than all that the checked host does with it.
 
-use super::shadow::{Memory, Shadow};
+use super::shadow::{Shadow, ShadowedMemory};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are kept between launches.
 const MOST: usize = 128 << 20;
 
-/// What earlier launches have left.
+/// The memory that earlier launches have left.
 static LEFT: Mutex<Vec<All>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Default)]
@@ -56,11 +56,11 @@ impl Drop for Shadows {
 impl Shadows {
     /// The shadow of a memory.
     #[inline]
-    pub fn of(&mut self, memory: Memory) -> &mut Shadow {
+    pub fn of(&mut self, memory: ShadowedMemory) -> &mut Shadow {
         let All { shared, global } = &mut self.0;
         let (all, at) = match memory {
-            Memory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
-            Memory::Global { segment } => (global, segment),
+            ShadowedMemory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
+            ShadowedMemory::Global { segment } => (global, segment),
         };
         if all.len() <= at {
             all.resize_with(at + 1, Shadow::default);

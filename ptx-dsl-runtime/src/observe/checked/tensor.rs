@@ -18,14 +18,14 @@ use crate::memory::tmem::LANES;
 use crate::observe::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use crate::observe::probe::TensorWord;
 use crate::sync::tensor_pipeline::Unit;
-use pipelines::{Operation, Pipelines};
+use pipelines::{PipelinedOperation, Pipelines};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use written::Written;
+use written::WrittenWords;
 
 /// The kind of access of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum TensorUse {
     Load,
     Store,
     Reads(Unit),
@@ -34,30 +34,30 @@ enum What {
     Dealloc,
 }
 
-impl What {
-    fn of(by: TensorBy, write: bool) -> What {
+impl TensorUse {
+    fn of(by: TensorBy, write: bool) -> TensorUse {
         match by {
-            TensorBy::Warp if write => What::Store,
-            TensorBy::Warp => What::Load,
-            TensorBy::Operation { pipeline, .. } if write => What::Writes(pipeline.unit),
-            TensorBy::Operation { pipeline, .. } => What::Reads(pipeline.unit),
-            TensorBy::Alloc { .. } => What::Alloc,
-            TensorBy::Dealloc => What::Dealloc,
+            TensorBy::Warp if write => TensorUse::Store,
+            TensorBy::Warp => TensorUse::Load,
+            TensorBy::Operation { pipeline, .. } if write => TensorUse::Writes(pipeline.unit),
+            TensorBy::Operation { pipeline, .. } => TensorUse::Reads(pipeline.unit),
+            TensorBy::Alloc { .. } => TensorUse::Alloc,
+            TensorBy::Dealloc => TensorUse::Dealloc,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            What::Load => "load",
-            What::Store => "store",
-            What::Reads(Unit::Mma) => "read by `tcgen05.mma`",
-            What::Writes(Unit::Mma) => "write by `tcgen05.mma`",
-            What::Reads(Unit::Cp | Unit::Cp4x256b) => "read by `tcgen05.cp`",
-            What::Writes(Unit::Cp | Unit::Cp4x256b) => "write by `tcgen05.cp`",
-            What::Reads(Unit::Shift) => "read by `tcgen05.shift`",
-            What::Writes(Unit::Shift) => "write by `tcgen05.shift`",
-            What::Alloc => "allocation",
-            What::Dealloc => "deallocation",
+            TensorUse::Load => "load",
+            TensorUse::Store => "store",
+            TensorUse::Reads(Unit::Mma) => "read by `tcgen05.mma`",
+            TensorUse::Writes(Unit::Mma) => "write by `tcgen05.mma`",
+            TensorUse::Reads(Unit::Cp | Unit::Cp4x256b) => "read by `tcgen05.cp`",
+            TensorUse::Writes(Unit::Cp | Unit::Cp4x256b) => "write by `tcgen05.cp`",
+            TensorUse::Reads(Unit::Shift) => "read by `tcgen05.shift`",
+            TensorUse::Writes(Unit::Shift) => "write by `tcgen05.shift`",
+            TensorUse::Alloc => "allocation",
+            TensorUse::Dealloc => "deallocation",
         }
     }
 }
@@ -67,7 +67,7 @@ impl What {
 struct Record {
     lanes: Range<usize>,
     columns: Range<usize>,
-    what: What,
+    what: TensorUse,
     write: bool,
     site: u32,
     /// The warp, and lanes of it: one, but for accesses of the whole warp.
@@ -97,7 +97,7 @@ impl Record {
 #[derive(Debug, Default)]
 struct Shadow {
     records: Vec<Record>,
-    written: Written,
+    written: WrittenWords,
     /// The words with undefined values that operations have put there, by lane and column, with the number of each value.
     undefined: FxHashMap<(usize, usize), u32>,
     /// The CTA's halves of allocations with its peer: the event that completes each.
@@ -114,7 +114,7 @@ impl Shadow {
 
     /// Has `tcgen05.mma` written to one of these words?
     fn is_added_to(&self, area: &TensorArea) -> bool {
-        self.records.iter().any(|r| r.what == What::Writes(Unit::Mma) && r.meets(area))
+        self.records.iter().any(|r| r.what == TensorUse::Writes(Unit::Mma) && r.meets(area))
     }
 }
 
@@ -218,7 +218,7 @@ impl New<'_> {
     fn missing(&self, r: &Record, pipelines: &Pipelines, peer: &[(Actor, u32, u32)]) -> Option<TensorOrder> {
         let (actor, lanes, time) = r.done;
         let own = r.warp == self.warp.id;
-        if r.what == What::Alloc {
+        if r.what == TensorUse::Alloc {
             // the two halves are one operation (Table 46): who knows of one knows of both, and the peer CTA has its own
             let other_half = r.half.and_then(|half| peer.get(half));
             let seen = |&(actor, lanes, time): &(Actor, u32, u32)| self.warp.has_seen(actor, lanes, time);
@@ -257,7 +257,14 @@ impl Checked {
         let issued = warp.event();
         let operation = match a.by {
             TensorBy::Operation { commits, pipeline } => {
-                let new = Operation { slot: who.slot, warp: warp.id, lanes, issued, commits: commits as u32, pipeline };
+                let new = PipelinedOperation {
+                    slot: who.slot,
+                    warp: warp.id,
+                    lanes,
+                    issued,
+                    commits: commits as u32,
+                    pipeline,
+                };
                 Some(self.tensor.pipelines.start(new, warp, a.fences))
             }
             _ => None,
@@ -287,10 +294,12 @@ impl Checked {
             }
         }
         let kind = match (found, unwritten) {
-            (Some((r, order, area, write)), _) => Err(self.tensor_race(&r, order, &area, What::of(a.by, write), who)),
+            (Some((r, order, area, write)), _) => {
+                Err(self.tensor_race(&r, order, &area, TensorUse::of(a.by, write), who))
+            }
             (None, Some(area)) => {
                 let TensorArea { rank, lanes, columns, operand } = area.clone();
-                let access = What::of(a.by, false).name();
+                let access = TensorUse::of(a.by, false).name();
                 let only_added =
                     self.tensor.ctas.get(&(who.slot, rank)).is_some_and(|shadow| shadow.is_added_to(&area));
                 let read = TensorUnwritten { lanes, columns, rank, access, operand, only_added };
@@ -309,7 +318,7 @@ impl Checked {
         // reads first: the write of an operation that reads the same covers them
         for (areas, write) in [(a.reads, false), (a.writes, true)] {
             let done = self.tensor.completion(a.by, write, warp, lanes);
-            let what = What::of(a.by, write);
+            let what = TensorUse::of(a.by, write);
             for area in areas {
                 let by_peer = self.tensor.ctas.get(&(who.slot, area.rank ^ 1)).map_or(0, |peer| peer.halves.len());
                 let shadow = self.tensor.ctas.entry((who.slot, area.rank)).or_default();
@@ -349,7 +358,14 @@ impl Checked {
     }
 
     #[cold]
-    fn tensor_race(&mut self, r: &Record, order: TensorOrder, area: &TensorArea, access: What, who: Who) -> FaultKind {
+    fn tensor_race(
+        &mut self,
+        r: &Record,
+        order: TensorOrder,
+        area: &TensorArea,
+        access: TensorUse,
+        who: Who,
+    ) -> FaultKind {
         let (actor, lanes, time) = r.done;
         // its warp has waited, or a commit has been issued, and this thread has not learnt of that
         let complete = match self.threads.warp_of(r.warp) {

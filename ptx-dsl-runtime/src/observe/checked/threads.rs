@@ -11,7 +11,7 @@ pub(super) use warp::{Fenced, Published, Warp, join_fenced};
 
 /// A resident cluster.
 #[derive(Debug, Default)]
-struct Cluster {
+struct ClusterThreads {
     number: u32,
     /// Threads of each CTA.
     threads: u32,
@@ -24,7 +24,7 @@ struct Cluster {
     alike: (u32, u32),
 }
 
-impl Cluster {
+impl ClusterThreads {
     /// Makes warps up to this number.
     #[cold]
     fn grow(&mut self, to: u32) {
@@ -114,7 +114,7 @@ fn join_groups(warps: &[Warp], lanes: &[(u32, u32)]) -> Option<(Clock, Fenced)> 
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     /// The cluster in each slot.
-    slots: Vec<Cluster>,
+    slots: Vec<ClusterThreads>,
     /// Clusters started so far.
     clusters: u32,
     /// `%ctaid` of the CTAs, by cluster.

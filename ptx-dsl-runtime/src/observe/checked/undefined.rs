@@ -1,7 +1,7 @@
 //! Bytes of shared and global memory that hold undefined values, which statements have stored there.
 
 use super::Checked;
-use super::shadow::Memory;
+use super::shadow::ShadowedMemory;
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, Offsets};
 use rustc_hash::FxHashMap;
@@ -9,16 +9,16 @@ use rustc_hash::FxHashMap;
 /// Undefined bytes, by line of 64: those that have a number, a bit each.
 #[derive(Debug, Default)]
 pub(super) struct Undefined {
-    lines: FxHashMap<(Memory, u64), Vec<(u64, u32)>>,
+    lines: FxHashMap<(ShadowedMemory, u64), Vec<(u64, u32)>>,
     /// The number of lines of each memory that have undefined bytes.
-    memories: FxHashMap<Memory, usize>,
+    memories: FxHashMap<ShadowedMemory, usize>,
 }
 
 /// The memory of an access, if it is shared or global, and where.
-pub(super) fn memory_of(a: &Access) -> Option<(Memory, u64)> {
+pub(super) fn memory_of(a: &Access) -> Option<(ShadowedMemory, u64)> {
     match a.place {
-        Place::Shared { rank, offset } => Some((Memory::Shared { slot: a.who.slot, rank }, offset.into())),
-        Place::Global { segment, offset } => Some((Memory::Global { segment }, offset)),
+        Place::Shared { rank, offset } => Some((ShadowedMemory::Shared { slot: a.who.slot, rank }, offset.into())),
+        Place::Global { segment, offset } => Some((ShadowedMemory::Global { segment }, offset)),
         _ => None,
     }
 }
@@ -41,14 +41,15 @@ impl Undefined {
     /// A cluster starts in this slot: its shared memory is new.
     pub fn start(&mut self, slot: u32) {
         if !self.is_empty() {
-            let stays = |memory: &Memory| !matches!(memory, Memory::Shared { slot: of, .. } if *of == slot);
+            let stays =
+                |memory: &ShadowedMemory| !matches!(memory, ShadowedMemory::Shared { slot: of, .. } if *of == slot);
             self.lines.retain(|(memory, _), _| stays(memory));
             self.memories.retain(|memory, _| stays(memory));
         }
     }
 
     /// Records that these bytes hold an undefined value with this number.
-    pub fn store(&mut self, memory: Memory, from: u64, bytes: u32, origin: u32) {
+    pub fn store(&mut self, memory: ShadowedMemory, from: u64, bytes: u32, origin: u32) {
         self.overwrite(memory, from, bytes);
         for (line, bits) in lines(from, bytes) {
             let all = self.lines.entry((memory, line)).or_insert_with(|| {
@@ -64,7 +65,7 @@ impl Undefined {
 
     /// Records that these bytes get a defined value.
     #[cold]
-    pub fn overwrite(&mut self, memory: Memory, from: u64, bytes: u32) {
+    pub fn overwrite(&mut self, memory: ShadowedMemory, from: u64, bytes: u32) {
         if !self.memories.contains_key(&memory) {
             return;
         }
@@ -85,7 +86,7 @@ impl Undefined {
 
     /// The undefined bytes of a range, a bit each, and the number of one of them. Of more than 64 bytes, all of them or none.
     #[cold]
-    pub fn of(&self, memory: Memory, from: u64, bytes: u32) -> Option<(u64, u32)> {
+    pub fn of(&self, memory: ShadowedMemory, from: u64, bytes: u32) -> Option<(u64, u32)> {
         if !self.memories.contains_key(&memory) {
             return None;
         }
@@ -106,7 +107,7 @@ impl Undefined {
 
     /// Does an access of lanes, the first of which is at a place, meet such bytes?
     #[cold]
-    pub fn meets(&self, a: &Access, (memory, first): (Memory, u64), offsets: Offsets<'_>) -> bool {
+    pub fn meets(&self, a: &Access, (memory, first): (ShadowedMemory, u64), offsets: Offsets<'_>) -> bool {
         let mut lanes = offsets.each(a.who.lanes, first);
         self.memories.contains_key(&memory) && lanes.any(|(_, at)| self.of(memory, at, a.bytes).is_some())
     }
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn bytes_are_undefined_until_they_are_overwritten() {
-        let (shared, global) = (Memory::Shared { slot: 1, rank: 0 }, Memory::Global { segment: 3 });
+        let (shared, global) = (ShadowedMemory::Shared { slot: 1, rank: 0 }, ShadowedMemory::Global { segment: 3 });
         let mut all = Undefined::default();
         all.store(shared, 60, 8, 5);
         assert_eq!(all.of(shared, 60, 8), Some((u64::MAX, 5)));

@@ -2,9 +2,9 @@
 
 use super::Checked;
 use super::operations::View;
-use super::shadow::{Memory, Record};
+use super::shadow::{Record, ShadowedMemory};
 use super::threads::Warp;
-use super::what::What;
+use super::what::RecordKind;
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, Who};
 use crate::observe::probe::Pieces;
@@ -13,8 +13,8 @@ impl Checked {
     /// Weak accesses by all lanes. False if there is more to it than that nothing is wrong: then each warp comes by itself.
     pub(super) fn all_warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
         let memory = match a.place {
-            Place::Shared { rank, .. } if rank == a.who.rank => Memory::Shared { slot: a.who.slot, rank },
-            Place::Global { segment, .. } => Memory::Global { segment },
+            Place::Shared { rank, .. } if rank == a.who.rank => ShadowedMemory::Shared { slot: a.who.slot, rank },
+            Place::Global { segment, .. } => ShadowedMemory::Global { segment },
             Place::Param { .. } => return true,
             _ => return false,
         };
@@ -29,10 +29,10 @@ impl Checked {
         let count = pieces.count * pieces.lanes / 32;
         let Some(warps) = self.threads.all_access(a.who, count) else { return false };
         let Some(&Warp { id: actor, time, .. }) = warps.first() else { return false };
-        let what = if a.write { What::Store } else { What::Load };
+        let what = if a.write { RecordKind::Store } else { RecordKind::Load };
         let new = Record { actor, time, lanes: u32::MAX, site: a.who.site, bytes: 0, strong: None, what };
         // whoever reads shared memory needs a write before
-        let reads = matches!(memory, Memory::Shared { .. }) && !a.write;
+        let reads = matches!(memory, ShadowedMemory::Shared { .. }) && !a.write;
         let (lanes, operations) = (u32::MAX, &self.operations);
         let view = View { warp: &warps[0], lanes, operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
@@ -55,9 +55,9 @@ impl Checked {
         let Some(warps) = self.threads.all_access(a.who, pieces.count * pieces.lanes / 32) else { return false };
         let Some(warp) = warps.first() else { return false };
         let Warp { id: actor, time, .. } = *warp;
-        let (site, what) = (a.who.site, What::Load);
+        let (site, what) = (a.who.site, RecordKind::Load);
         let new = Record { actor, time, lanes: u32::MAX, site, bytes: 0, strong: None, what };
-        let memory = Memory::Shared { slot: a.who.slot, rank };
+        let memory = ShadowedMemory::Shared { slot: a.who.slot, rank };
         self.shadows.of(memory).chain((offset.into(), a.bytes), pieces, new, others, warp)
     }
 }

@@ -12,7 +12,7 @@ use super::Checked;
 use super::actor::Actor;
 use super::exchange::published;
 use super::messages::{Issuer, Message};
-use super::shadow::Memory;
+use super::shadow::ShadowedMemory;
 use super::threads::{Fenced, Warp, join_fenced};
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, Who};
@@ -20,19 +20,19 @@ use crate::observe::probe::weak::{Bytes, WeakMemory};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A memory and an offset.
-type Key = (Memory, u64);
+type LocationKey = (ShadowedMemory, u64);
 
 /// A lane of a warp, and when it has accessed a place.
 #[derive(Debug, Clone, Copy)]
-struct Event {
+struct StoreEvent {
     warp: Actor,
     lanes: u32,
     time: u32,
 }
 
-impl Event {
-    fn of(warp: &mut Warp, who: Who) -> Event {
-        Event { warp: warp.id, lanes: who.lanes, time: warp.event() }
+impl StoreEvent {
+    fn of(warp: &mut Warp, who: Who) -> StoreEvent {
+        StoreEvent { warp: warp.id, lanes: who.lanes, time: warp.event() }
     }
 
     fn is_of(&self, warp: Actor, lanes: u32) -> bool {
@@ -51,7 +51,7 @@ struct Store {
     /// Whether the store has read the store before it.
     atomic: bool,
     /// The store itself, and the first load of each thread that has read from it: who knows a later one knows that one.
-    events: Vec<Event>,
+    events: Vec<StoreEvent>,
 }
 
 /// The stores to a place.
@@ -68,7 +68,7 @@ impl Location {
     /// The last store that the thread knows.
     fn known(&self, warp: &Warp, lanes: u32) -> usize {
         let lane = lanes.trailing_zeros() & 31;
-        let knows = |e: &Event| e.is_of(warp.id, lanes) || warp.knows(lane, e.warp, e.lanes, e.time);
+        let knows = |e: &StoreEvent| e.is_of(warp.id, lanes) || warp.knows(lane, e.warp, e.lanes, e.time);
         self.stores.iter().rposition(|store| store.events.iter().any(knows)).unwrap_or(0)
     }
 
@@ -81,28 +81,28 @@ impl Location {
 /// The places of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Weak {
-    locations: FxHashMap<Key, Location>,
+    locations: FxHashMap<LocationKey, Location>,
     serial: u32,
     /// Outdated stores that threads have read, by statement. A thread reads each only once there, so that loops end.
     outdated: FxHashSet<(Actor, u32, u32, u32)>,
     /// The choices of the access to come.
     choices: Vec<usize>,
     /// The store that an atomic operation has read.
-    read: Option<(Key, u32)>,
+    read: Option<(LocationKey, u32)>,
     /// Messages from which relaxed loads have read, with their stores, by thread and place: a later acquire there synchronises with them.
-    relaxed: FxHashMap<(Actor, u32, Key), Vec<(u32, Message)>>,
+    relaxed: FxHashMap<(Actor, u32, LocationKey), Vec<(u32, Message)>>,
 }
 
 impl Weak {
     pub fn start(&mut self, slot: u32) {
-        let stays = |memory: &Memory| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot);
+        let stays = |memory: &ShadowedMemory| !matches!(memory, ShadowedMemory::Shared { slot: s, .. } if *s == slot);
         self.locations.retain(|(memory, _), _| stays(memory));
         self.relaxed.retain(|(_, _, (memory, _)), _| stays(memory));
     }
 
     /// Makes the value in memory of these bytes that of all threads: another access than a strong one of a whole location orders
     /// them, or races.
-    pub fn forget(&mut self, memory: Memory, from: u64, bytes: u32, except: Option<Key>) {
+    pub fn forget(&mut self, memory: ShadowedMemory, from: u64, bytes: u32, except: Option<LocationKey>) {
         self.locations.retain(|key, location| {
             let apart = key.1 >= from + u64::from(bytes) || from >= key.1 + u64::from(location.bytes);
             key.0 != memory || apart || Some(*key) == except && location.bytes == bytes
@@ -116,10 +116,10 @@ impl Weak {
 }
 
 /// The place of an access to memory that threads share.
-fn key(a: &Access) -> Option<Key> {
+fn key(a: &Access) -> Option<LocationKey> {
     match a.place {
-        Place::Shared { rank, offset } => Some((Memory::Shared { slot: a.who.slot, rank }, offset.into())),
-        Place::Global { segment, offset } => Some((Memory::Global { segment }, offset)),
+        Place::Shared { rank, offset } => Some((ShadowedMemory::Shared { slot: a.who.slot, rank }, offset.into())),
+        Place::Global { segment, offset } => Some((ShadowedMemory::Global { segment }, offset)),
         Place::Local { .. } | Place::Const { .. } | Place::Param { .. } => None,
     }
 }
@@ -165,7 +165,7 @@ impl WeakMemory for Checked {
         };
         let outdated = i + 1 < location.stores.len();
         let store = &mut location.stores[*i];
-        let event = Event::of(warp, a.who);
+        let event = StoreEvent::of(warp, a.who);
         if !store.events.iter().any(|e| e.is_of(id, lanes)) {
             store.events.push(event);
         }
@@ -191,7 +191,7 @@ impl WeakMemory for Checked {
         let (Some(key), Some(weak), Some(warp)) = (key(a), &mut self.weak, self.threads.of(a.who)) else { return true };
         let serial = weak.next();
         let (Some(i), Some(location)) = (weak.choices.get(choice), weak.locations.get_mut(&key)) else { return true };
-        let event = Event::of(warp, a.who);
+        let event = StoreEvent::of(warp, a.who);
         let issuer = Issuer::of(warp, a);
         let mut own = published(warp, a);
         // a release is followed by all that its thread stores there

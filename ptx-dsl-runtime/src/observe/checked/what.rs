@@ -2,7 +2,7 @@
 
 /// The kind of access of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum What {
+pub(super) enum RecordKind {
     #[default]
     Load,
     Store,
@@ -28,43 +28,43 @@ pub(super) enum What {
     End,
 }
 
-impl What {
+impl RecordKind {
     pub fn name(self) -> &'static str {
         match self {
-            What::Load => "load",
-            What::Store => "store",
-            What::Atomic => "atomic operation",
-            What::Init => "`mbarrier.init` or `.inval`",
-            What::Inval => "`mbarrier.inval`",
-            What::Mbarrier => "operation on the mbarrier object",
-            What::CopyLoad => "read by an asynchronous copy",
-            What::CopyStore => "write by an asynchronous copy",
-            What::AsyncStore => "asynchronous store",
-            What::CopyReduction | What::AsyncReduction => "asynchronous reduction",
-            What::Operand => "read by a matrix operation",
-            What::TensorMap => "read of the tensor map",
-            What::End => "end of the CTA",
+            RecordKind::Load => "load",
+            RecordKind::Store => "store",
+            RecordKind::Atomic => "atomic operation",
+            RecordKind::Init => "`mbarrier.init` or `.inval`",
+            RecordKind::Inval => "`mbarrier.inval`",
+            RecordKind::Mbarrier => "operation on the mbarrier object",
+            RecordKind::CopyLoad => "read by an asynchronous copy",
+            RecordKind::CopyStore => "write by an asynchronous copy",
+            RecordKind::AsyncStore => "asynchronous store",
+            RecordKind::CopyReduction | RecordKind::AsyncReduction => "asynchronous reduction",
+            RecordKind::Operand => "read by a matrix operation",
+            RecordKind::TensorMap => "read of the tensor map",
+            RecordKind::End => "end of the CTA",
         }
     }
 
     pub fn writes(self) -> bool {
-        use What::*;
+        use RecordKind::*;
         !matches!(self, Load | Inval | Mbarrier | CopyLoad | Operand | TensorMap)
     }
 
     /// Whether the access is a store through the generic proxy, which other proxies see only after a proxy fence.
     pub fn needs_fence(self) -> bool {
-        matches!(self, What::Store | What::Atomic | What::AsyncStore | What::AsyncReduction)
+        matches!(self, RecordKind::Store | RecordKind::Atomic | RecordKind::AsyncStore | RecordKind::AsyncReduction)
     }
 
     /// Whether the access is an atomic operation on each element.
     pub fn reduces(self) -> bool {
-        matches!(self, What::CopyReduction | What::AsyncReduction)
+        matches!(self, RecordKind::CopyReduction | RecordKind::AsyncReduction)
     }
 
     /// Whether the access ends at a time of its own.
     pub fn is_asynchronous(self) -> bool {
-        use What::*;
+        use RecordKind::*;
         matches!(self, CopyLoad | CopyStore | CopyReduction | AsyncStore | AsyncReduction | Operand)
     }
 }

@@ -11,7 +11,7 @@ use crate::machine::schedule::Choice;
 use crate::machine::steps::Explorer;
 use crate::machine::steps::Made;
 use crate::machine::steps::Process;
-use crate::machine::steps::effect::{Action, Effect, Object, Relation, depends};
+use crate::machine::steps::effect::{Action, Effect, Relation, StepObject, depends};
 use std::collections::{HashMap, HashSet};
 
 /// A step of the schedule that runs, and what has been tried in its place.
@@ -53,7 +53,7 @@ pub(crate) struct Exhaustive {
     /// Tests that are waits: the statements, by launch.
     waits: HashSet<(usize, u32)>,
     /// The clusters that have accessed each place of global memory in this run.
-    users: HashMap<(usize, Object), Users>,
+    users: HashMap<(usize, StepObject), Users>,
     /// Launches in which steps of different clusters depend on each other: only there does it matter which cluster starts.
     conflicts: HashSet<usize>,
     /// The last step has made a test fail, at this statement.
@@ -139,7 +139,7 @@ impl Exhaustive {
     /// Notes whether steps of different clusters depend on each other.
     fn note_users(&mut self, step: &Made) {
         for Effect { object, action } in &step.effects {
-            if matches!(object, Object::Global(..) | Object::Sequential) {
+            if matches!(object, StepObject::Global(..) | StepObject::Sequential) {
                 let users = self.users.entry((self.launch, *object)).or_default();
                 if users.conflict(step.process.cluster, *action == Action::Write) {
                     self.conflicts.insert(self.launch);

@@ -52,6 +52,6 @@ pub struct TensorAccess<'a> {
     pub reads: &'a [TensorArea],
     /// The areas that are written.
     pub writes: &'a [TensorArea],
-    /// [`Host::tensor_fences`](crate::api::host::Host::tensor_fences)
+    /// Whether the host requires `tcgen05.fence`: see [`Host::tensor_fences`](crate::api::host::Host::tensor_fences).
     pub fences: bool,
 }

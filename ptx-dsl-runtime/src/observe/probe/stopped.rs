@@ -40,11 +40,11 @@ pub struct Before {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LaneState {
-    /// They are the ones that run.
+    /// The lanes run now.
     Runs,
-    /// They can run; others do now.
+    /// The lanes can run, but others run now.
     Ready,
-    /// They wait. The words say for what, and what is missing.
+    /// The lanes wait. The words name the condition and what is missing.
     Waits(String),
 }
 
@@ -57,14 +57,14 @@ pub struct Lanes {
     pub lanes: u32,
     /// The statement that they execute next, or that waits; `None` if they are between regions.
     pub at: Option<CodePlace>,
-    /// What they do.
+    /// The state of the lanes.
     pub state: LaneState,
 }
 
 /// A resident cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resident {
-    /// Its slot.
+    /// The slot of the cluster.
     pub slot: u32,
     /// `%clusterid`
     pub id: [u32; 3],
@@ -93,7 +93,7 @@ impl MbarrierState {
     }
 }
 
-/// What a launch that stands still answers.
+/// The answers of a launch that has stopped.
 pub trait Stopped {
     /// The resident clusters, by slot.
     fn clusters(&self) -> Vec<Resident>;
@@ -113,7 +113,7 @@ pub trait Stopped {
     fn turns(&self) -> u64;
 }
 
-/// What follows a stop.
+/// The continuation after a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
     /// The launch goes on.

@@ -1,4 +1,4 @@
-//! What is counted for each statement.
+//! The counters of each statement.
 
 use super::model::Served;
 use std::ops::AddAssign;
@@ -43,9 +43,9 @@ counters! {
     executed,
     /// Instructions, by thread: of each execution the active lanes, whether their guard holds or not.
     threads,
-    /// Of `threads` those whose guard did not hold.
+    /// The part of `threads` whose guard did not hold.
     predicated_off,
-    /// Of `executed` those with fewer than 32 active lanes.
+    /// The part of `executed` with fewer than 32 active lanes.
     partial,
     /// Floating-point operations on `.f16` and `.bf16` by threads: 1 for each addition and multiplication, 2 for `fma`.
     flops_f16,

@@ -28,7 +28,7 @@ pub(super) struct Executed {
 }
 
 /// An instruction of the image, or the end of a region.
-pub(super) enum What<'i> {
+pub(super) enum ExecutedItem<'i> {
     Instr(&'i Instr),
     End(&'i End),
 }
@@ -57,7 +57,7 @@ impl Executions {
     }
 
     /// Each statement in each of its places. Several instructions that one statement has become are one.
-    pub fn each(&self, image: &Image, mut f: impl FnMut(What<'_>, Executed)) {
+    pub fn each(&self, image: &Image, mut f: impl FnMut(ExecutedItem<'_>, Executed)) {
         let mut number = 0;
         for (region, executed) in image.regions.iter().zip(&self.regions) {
             let Region { warps, threads, partial } = *executed;
@@ -73,10 +73,10 @@ impl Executions {
                 if waits && i.guard.is_some() {
                     continue;
                 }
-                f(What::Instr(i), Executed { lines: i.lines, warps, threads, partial, off });
+                f(ExecutedItem::Instr(i), Executed { lines: i.lines, warps, threads, partial, off });
             }
             if let Some(lines) = region.last {
-                f(What::End(&region.end), Executed { lines, warps, threads, partial, off: 0 });
+                f(ExecutedItem::End(&region.end), Executed { lines, warps, threads, partial, off: 0 });
             }
         }
     }

@@ -18,14 +18,14 @@ pub(super) fn lost(c: &Counters) -> u64 {
 }
 
 /// A line of the source with the statements on it.
-pub(super) struct Row<'p> {
+pub(super) struct ListingRow<'p> {
     pub line: u32,
     pub text: &'p str,
     pub counters: Counters,
 }
 
-pub(super) fn rows(profile: &Profile) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+pub(super) fn rows(profile: &Profile) -> Vec<ListingRow<'_>> {
+    let mut rows: Vec<ListingRow<'_>> = Vec::new();
     let mut statements: Vec<&Statement> = profile.statements.iter().collect();
     statements.sort_by_key(|s| (s.source_line, s.line));
     for s in statements {
@@ -35,7 +35,7 @@ pub(super) fn rows(profile: &Profile) -> Vec<Row<'_>> {
             }
             _ => {
                 let text = profile.source_of(s).unwrap_or(&s.text);
-                rows.push(Row { line: s.source_line, text, counters: s.counters });
+                rows.push(ListingRow { line: s.source_line, text, counters: s.counters });
             }
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn rows(profile: &Profile) -> Vec<Row<'_>> {
 }
 
 /// The numbers of the rows that lose the most.
-pub(super) fn worst(rows: &[Row<'_>]) -> Vec<usize> {
+pub(super) fn worst(rows: &[ListingRow<'_>]) -> Vec<usize> {
     let mut worst: Vec<usize> = (0..rows.len()).filter(|i| lost(&rows[*i].counters) != 0).collect();
     worst.sort_by_key(|i| std::cmp::Reverse(lost(&rows[*i].counters)));
     worst.truncate(WORST);

@@ -1,4 +1,4 @@
-//! What the memory pipeline of a GPU does for one access of a warp. All functions agree with Nsight Compute on an H200
+//! The model of a GPU's memory pipeline for one access of a warp. All functions agree with Nsight Compute on an H200
 //! (`tests/hardware/profile`).
 //!
 //! - Global memory moves sectors of 32 bytes.

@@ -11,15 +11,15 @@ use ptx_dsl_isa::image::{Action, Image, NO_SITE};
 use ptx_dsl_isa::isa::effect::{Issue, MemoryOp};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
-/// What a statement does to memory, as far as that changes how it is served.
+/// The kind of access that a statement makes, as far as it changes how memory serves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// It loads or stores, each lane for itself.
     #[default]
     Plain,
     /// It loads or stores rows of matrices.
     Rows,
-    /// It is an atomic operation.
+    /// Whether the access is an atomic operation.
     Atomic {
         /// It compares and swaps.
         swaps: bool,
@@ -28,13 +28,13 @@ pub(super) enum Kind {
     Multicast,
 }
 
-impl Kind {
+impl RequestKind {
     pub fn is_atomic(self) -> bool {
-        matches!(self, Kind::Atomic { .. })
+        matches!(self, RequestKind::Atomic { .. })
     }
 
     pub fn is_of_rows(self) -> bool {
-        self == Kind::Rows
+        self == RequestKind::Rows
     }
 }
 
@@ -43,7 +43,7 @@ const MULTICAST: [Qualifier; 4] =
     [q::multicast_cluster, q::multicast_cluster_16b, q::multicast_cluster_32b, q::multicast_cluster_all];
 
 /// The kind of each statement that has a number.
-pub(super) fn kinds(image: &Image) -> Vec<Kind> {
+pub(super) fn kinds(image: &Image) -> Vec<RequestKind> {
     let mut kinds = Vec::new();
     for i in image.regions.iter().flat_map(|region| region.instructions()) {
         let (Action::Opcode { opcode, qualifiers, .. }, true) = (i.action, i.site != NO_SITE) else { continue };
@@ -52,15 +52,15 @@ pub(super) fn kinds(image: &Image) -> Vec<Kind> {
         };
         let effects = entry.instr.effects;
         let kind = match effects.memory {
-            memory if memory.is_atomic() => Kind::Atomic { swaps: set.written.contains(&q::cas) },
+            memory if memory.is_atomic() => RequestKind::Atomic { swaps: set.written.contains(&q::cas) },
             MemoryOp::Load | MemoryOp::Store if effects.issue == Issue::FullWarp && set.written.contains(&q::m8n8) => {
-                Kind::Rows
+                RequestKind::Rows
             }
-            MemoryOp::Copy if set.written.iter().any(|word| MULTICAST.contains(word)) => Kind::Multicast,
-            _ => Kind::Plain,
+            MemoryOp::Copy if set.written.iter().any(|word| MULTICAST.contains(word)) => RequestKind::Multicast,
+            _ => RequestKind::Plain,
         };
         if kinds.len() <= i.site as usize {
-            kinds.resize(i.site as usize + 1, Kind::Plain);
+            kinds.resize(i.site as usize + 1, RequestKind::Plain);
         }
         kinds[i.site as usize] = kind;
     }
@@ -89,7 +89,7 @@ pub(super) fn moved(place: Place, distance: i32) -> Option<Place> {
 
 /// The memory of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Memory {
+enum RequestMemory {
     Global(usize),
     /// The shared memory of the own CTA or of another one, by rank.
     Shared(u32),
@@ -98,20 +98,20 @@ enum Memory {
     Other,
 }
 
-fn memory(place: Place) -> Memory {
+fn memory(place: Place) -> RequestMemory {
     match place {
-        Place::Global { segment, .. } => Memory::Global(segment),
-        Place::Shared { rank, .. } => Memory::Shared(rank),
-        Place::Local { .. } => Memory::Local,
-        Place::Const { .. } => Memory::Const,
-        Place::Param { .. } => Memory::Other,
+        Place::Global { segment, .. } => RequestMemory::Global(segment),
+        Place::Shared { rank, .. } => RequestMemory::Shared(rank),
+        Place::Local { .. } => RequestMemory::Local,
+        Place::Const { .. } => RequestMemory::Const,
+        Place::Param { .. } => RequestMemory::Other,
     }
 }
 
 /// A request.
 pub(super) struct Request<'r> {
     pub site: u32,
-    memory: Memory,
+    memory: RequestMemory,
     rank: u32,
     at: &'r Lanes,
     lanes: u32,
@@ -127,42 +127,42 @@ impl<'r> Request<'r> {
     }
 
     /// Counts it several times.
-    pub fn count(&self, kind: Kind, times: u64, counters: &mut Counters) {
+    pub fn count(&self, kind: RequestKind, times: u64, counters: &mut Counters) {
         let Request { at, lanes, bytes, .. } = *self;
         let asked = u64::from(lanes.count_ones()) * u64::from(bytes);
         match (self.memory, kind) {
-            (Memory::Global(_), Kind::Atomic { .. }) => {
+            (RequestMemory::Global(_), RequestKind::Atomic { .. }) => {
                 counters.global(model::atomic_sectors(at, lanes, bytes), times, asked);
                 counters.atomic_same_address += model::repeated(at, lanes) * times;
             }
-            (Memory::Global(_), _) => counters.global(model::sectors(at, lanes, bytes), times, asked),
-            (Memory::Shared(rank), _) if rank != self.rank => counters.remote_bytes += asked * times,
-            (Memory::Shared(_), Kind::Atomic { swaps }) => {
+            (RequestMemory::Global(_), _) => counters.global(model::sectors(at, lanes, bytes), times, asked),
+            (RequestMemory::Shared(rank), _) if rank != self.rank => counters.remote_bytes += asked * times,
+            (RequestMemory::Shared(_), RequestKind::Atomic { swaps }) => {
                 let served = model::atomic_wavefronts(at, lanes, swaps);
                 let each = served.ideal.max(1);
                 counters.shared(served, (served.units - served.ideal) / each, times, asked);
                 counters.atomic_same_address += model::repeated(at, lanes) * times;
             }
-            (Memory::Shared(_), _) => {
+            (RequestMemory::Shared(_), _) => {
                 let served = model::wavefronts(at, lanes, bytes, self.write);
                 counters.shared(served, served.units - served.ideal, times, asked);
             }
-            (Memory::Local, _) => {
+            (RequestMemory::Local, _) => {
                 counters.local_requests += u64::from(bytes.div_ceil(4)) * times;
                 counters.local_sectors += model::local_sectors(at, lanes, bytes) * times;
                 counters.local_bytes += asked * times;
             }
-            (Memory::Const, _) => {
+            (RequestMemory::Const, _) => {
                 counters.const_requests += times;
                 counters.const_words += model::words(at, lanes, bytes) * times;
             }
-            (Memory::Other, _) => {}
+            (RequestMemory::Other, _) => {}
         }
     }
 
     /// Notes the sectors of global memory that it touches.
     pub fn touch(&self, touched: &mut Touched, is_atomic: bool) {
-        let Memory::Global(segment) = self.memory else { return };
+        let RequestMemory::Global(segment) = self.memory else { return };
         let bytes = u64::from(self.bytes);
         let mut access = |from: u64, to: u64| {
             if is_atomic {
@@ -191,19 +191,19 @@ impl<'r> Request<'r> {
 
 /// A request whose lanes are told of one by one.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingRequests {
     first: Access,
     at: Lanes,
     last: u32,
 }
 
-impl Pending {
+impl PendingRequests {
     /// The request of a first lane. `None` if its thread has no statement.
-    pub fn new(a: &Access) -> Option<Pending> {
+    pub fn new(a: &Access) -> Option<PendingRequests> {
         let last = a.who.lanes.checked_ilog2()?;
         let mut at = [0; 32];
         at[last as usize] = offset(a.place);
-        Some(Pending { first: *a, at, last })
+        Some(PendingRequests { first: *a, at, last })
     }
 
     /// Takes another lane of the request. False if the access belongs to another one.

@@ -1,7 +1,7 @@
 //! The profile of a launch.
 
 use super::counters::Counters;
-use super::executions::{Executed, Executions, What};
+use super::executions::{Executed, ExecutedItem, Executions};
 use super::mix::{Product, RegisterChange, Waiting};
 use super::waits::{Actor, Waited, Waits};
 use super::{Described, difference, html, json, listing};
@@ -15,7 +15,7 @@ use ptx_dsl_isa::meaning::work::{Number, Work};
 use ptx_dsl_isa::opcode::op;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a statement does to memory.
+/// The accesses that a statement makes to memory.
 ///
 /// [Example](crate::observe::profile).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct Statement {
     pub source_line: u32,
     /// The place in another source that `.loc` gives, or in a piece, in words; else empty.
     pub origin: String,
-    /// What it does to memory.
+    /// The accesses of the statement to memory.
     pub memory: Memory,
     /// Its class, as its entry in the table of instructions says.
     pub class: InstrClass,
@@ -73,7 +73,7 @@ pub struct Statement {
     pub counters: Counters,
 }
 
-/// What each statement of a kernel did in a launch.
+/// The counters of each statement of a kernel in a launch.
 ///
 /// [Example](crate::observe::profile).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -118,7 +118,7 @@ pub(super) struct Counted<'p> {
 
 /// The kernel, and what ran of it.
 #[derive(Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct KernelShape {
     kernel: String,
     file: String,
     of_file: bool,
@@ -127,11 +127,11 @@ pub(super) struct Shape {
     threads_per_cta: u32,
 }
 
-impl Shape {
-    pub fn of(kernel: &KernelInfo<'_>) -> Shape {
+impl KernelShape {
+    pub fn of(kernel: &KernelInfo<'_>) -> KernelShape {
         let (name, file) = (kernel.name.to_owned(), kernel.file.to_owned());
         let source = if kernel.source.is_empty() { read(kernel.file) } else { lines(kernel.source) };
-        Shape { kernel: name, file, of_file: kernel.of_file, source, ctas: 0, threads_per_cta: 0 }
+        KernelShape { kernel: name, file, of_file: kernel.of_file, source, ctas: 0, threads_per_cta: 0 }
     }
 
     pub fn cluster(&mut self, ctas: &[[u32; 3]], threads: u32) {
@@ -141,25 +141,25 @@ impl Shape {
 }
 
 impl Profile {
-    pub(super) fn new(shape: &Shape, image: &Image, counted: &Counted<'_>) -> Profile {
+    pub(super) fn new(shape: &KernelShape, image: &Image, counted: &Counted<'_>) -> Profile {
         let mut statements: BTreeMap<Lines, Statement> = BTreeMap::new();
         let (mut products, mut changes) = (BTreeMap::<(&str, Described), [u64; 2]>::new(), Vec::new());
         counted.executions.each(image, |what, executed| {
             let work = match &what {
-                What::Instr(i) => work(image, i),
-                What::End(_) => None,
+                ExecutedItem::Instr(i) => work(image, i),
+                ExecutedItem::End(_) => None,
             };
             let statement = statements.entry(executed.lines).or_insert_with(|| {
                 let (text, memory) = match &what {
-                    What::Instr(i) => (spelling(image, i), Memory::of(i)),
-                    What::End(end) => (name_of_end(end).to_owned(), Memory::None),
+                    ExecutedItem::Instr(i) => (spelling(image, i), Memory::of(i)),
+                    ExecutedItem::End(end) => (name_of_end(end).to_owned(), Memory::None),
                 };
                 let Lines { ptx, source } = executed.lines;
                 let line = if shape.of_file { source } else { ptx };
                 let (class, number) = match (&what, &work) {
                     (_, Some((_, work))) => (work.class, work.number),
-                    (What::End(_), None) => (InstrClass::Control, Number::Integer),
-                    (What::Instr(_), None) => (InstrClass::Other, Number::Integer),
+                    (ExecutedItem::End(_), None) => (InstrClass::Control, Number::Integer),
+                    (ExecutedItem::Instr(_), None) => (InstrClass::Other, Number::Integer),
                 };
                 let (origin, counters) = (String::new(), Counters::default());
                 Statement { text, line, source_line: source, origin, memory, class, number, counters }
@@ -177,7 +177,7 @@ impl Profile {
                     *sums = [sums[0] + operations / (2 * m * n * k), sums[1] + operations];
                 }
             }
-            if let What::Instr(i) = &what
+            if let ExecutedItem::Instr(i) = &what
                 && let Some(registers) = registers_set(i)
                 && executed.warps > 0
             {
@@ -214,7 +214,7 @@ impl Profile {
             let text = counted.sites.get(site as usize)?.text.clone();
             Some((source_lines.get(&site).copied().unwrap_or(0), text))
         };
-        let Shape { kernel, file, source, ctas, threads_per_cta, .. } = shape;
+        let KernelShape { kernel, file, source, ctas, threads_per_cta, .. } = shape;
         Profile {
             kernel: kernel.clone(),
             file: file.clone(),
@@ -273,7 +273,7 @@ impl Profile {
         listing::write(self)
     }
 
-    /// What each statement does now that it did not do before, by counter: `line 43: bank_conflicts 992 to 0: st.shared.u32 [%a], %v;`.
+    /// The counters of each statement that have changed: `line 43: bank_conflicts 992 to 0: st.shared.u32 [%a], %v;`.
     /// Statements are the same if they have the same text, or opcode and qualifiers, and the same number among those.
     pub fn compared_with(&self, before: &Profile) -> String {
         difference::write(before, self)

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// The whole file.
 pub(super) fn write(timeline: &Timeline) -> String {
-    let mut out = Writer { text: String::from("{\"traceEvents\":[\n"), first: true };
+    let mut out = JsonWriter { text: String::from("{\"traceEvents\":[\n"), first: true };
     let mut processes: HashMap<&str, usize> = HashMap::new();
     let places: Vec<(usize, usize)> = timeline
         .tracks
@@ -43,7 +43,7 @@ pub(super) fn write(timeline: &Timeline) -> String {
         out.event("s", place(from.track), &time(from.to.saturating_sub(1).max(from.from)), &rest);
         out.event("f", place(to.track), &time(to.from), &format!("{rest},\"bp\":\"e\""));
     }
-    let Writer { mut text, .. } = out;
+    let JsonWriter { mut text, .. } = out;
     let kernel = string(&timeline.kernel);
     let _ = write!(
         text,
@@ -54,12 +54,12 @@ pub(super) fn write(timeline: &Timeline) -> String {
     text
 }
 
-struct Writer {
+struct JsonWriter {
     text: String,
     first: bool,
 }
 
-impl Writer {
+impl JsonWriter {
     fn event(&mut self, ph: &str, (pid, tid): (usize, usize), ts: &str, rest: &str) {
         let comma = if std::mem::take(&mut self.first) { "" } else { ",\n" };
         let _ = write!(self.text, "{comma}{{\"ph\":\"{ph}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},{rest}}}");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The subject of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum TrackKey {
     Grid,
     Cta { slot: u32, rank: u32 },
     Warp { slot: u32, rank: u32, warp: u32, part: u32 },
@@ -16,23 +16,23 @@ pub(super) enum Key {
     Async { slot: u32, rank: u32, part: u32 },
 }
 
-impl Key {
+impl TrackKey {
     /// The process of the track, its name, and its place among the tracks of the process.
     fn describe(self, variables: Option<&Variables>) -> (String, String, u64) {
         let cta = |slot, rank| format!("slot {slot}, CTA rank {rank}");
         match self {
-            Key::Grid => ("grid".to_owned(), "clusters".to_owned(), 0),
-            Key::Cta { slot, rank } => (cta(slot, rank), "CTA".to_owned(), 0),
-            Key::Warp { slot, rank, warp, part } => {
+            TrackKey::Grid => ("grid".to_owned(), "clusters".to_owned(), 0),
+            TrackKey::Cta { slot, rank } => (cta(slot, rank), "CTA".to_owned(), 0),
+            TrackKey::Warp { slot, rank, warp, part } => {
                 let name = if part == 0 { format!("warp {warp}") } else { format!("warp {warp}, part {}", part + 1) };
                 (cta(slot, rank), name, 1 + u64::from(warp) * 64 + u64::from(part))
             }
-            Key::Mbarrier { slot, rank, offset } => {
+            TrackKey::Mbarrier { slot, rank, offset } => {
                 let variable = variables.and_then(|all| all.in_shared(offset));
                 let name = mbarrier(offset, variable.map(|v| (v.name.as_str(), v.from)));
                 (cta(slot, rank), name, (1 << 20) + u64::from(offset))
             }
-            Key::Async { slot, rank, part } => {
+            TrackKey::Async { slot, rank, part } => {
                 (cta(slot, rank), format!("asynchronous {}", part + 1), (1 << 40) + u64::from(part))
             }
         }
@@ -42,8 +42,8 @@ impl Key {
 #[derive(Debug, Default)]
 pub(super) struct Tracks {
     variables: Option<Arc<Variables>>,
-    known: HashMap<Key, usize>,
-    occupied: HashSet<Key>,
+    known: HashMap<TrackKey, usize>,
+    occupied: HashSet<TrackKey>,
 }
 
 impl Tracks {
@@ -53,7 +53,7 @@ impl Tracks {
     }
 
     /// The track for a key.
-    pub fn get(&mut self, timeline: &mut Timeline, key: Key) -> usize {
+    pub fn get(&mut self, timeline: &mut Timeline, key: TrackKey) -> usize {
         *self.known.entry(key).or_insert_with(|| {
             let (process, name, order) = key.describe(self.variables.as_deref());
             timeline.track(process, name, order)
@@ -61,7 +61,7 @@ impl Tracks {
     }
 
     /// Occupies the first free track among the parts 0, 1, 2, ...
-    pub fn occupy(&mut self, timeline: &mut Timeline, key: impl Fn(u32) -> Key) -> (Key, usize) {
+    pub fn occupy(&mut self, timeline: &mut Timeline, key: impl Fn(u32) -> TrackKey) -> (TrackKey, usize) {
         let mut part = 0;
         while !self.occupied.insert(key(part)) {
             part += 1;
@@ -69,7 +69,7 @@ impl Tracks {
         (key(part), self.get(timeline, key(part)))
     }
 
-    pub fn free(&mut self, key: Key) {
+    pub fn free(&mut self, key: TrackKey) {
         self.occupied.remove(&key);
     }
 }

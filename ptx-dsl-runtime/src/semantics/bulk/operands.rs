@@ -77,7 +77,7 @@ pub fn ctas(x: &Ctx<'_>, q: Q, own: u32, mask: u64, lane: usize) -> Result<Vec<u
         return Ok(vec![own]);
     };
     let mask = mask as u32 & (u32::MAX >> (32 - bits));
-    let size = x.cluster_size();
+    let size = x.ids().cluster_size();
     let ranks: Vec<u32> = active(mask).map(|rank| rank as u32).collect();
     match ranks.iter().find(|rank| **rank >= size) {
         Some(&rank) => Err(x.fault(FaultKind::NoSuchRank { rank, size }, lane as u32)),

@@ -3,7 +3,7 @@
 use crate::machine::Ctx;
 use crate::machine::geometry::Geometry;
 use crate::numerics::accumulation::Numerics;
-use crate::numerics::matrix::block_scale::{self, Factors};
+use crate::numerics::matrix::block_scale::{self, ScaleFactors};
 use crate::numerics::matrix::dot::{self, Operands, Sums};
 use crate::numerics::matrix::fragment::Cells;
 use crate::numerics::matrix::model::{Model, To};
@@ -35,9 +35,9 @@ pub(crate) enum Arithmetic<'a> {
     },
     Fused(Model),
     /// 4-bit elements with these scale factors.
-    Scaled(&'a Factors),
+    Scaled(&'a ScaleFactors),
     /// Ordinary sums of f32, with scale factors or without.
-    Plain(Option<&'a Factors>),
+    Plain(Option<&'a ScaleFactors>),
 }
 
 impl Arithmetic<'_> {

@@ -18,7 +18,7 @@ pub(crate) struct Metadata<'a> {
 
 /// Elements of a sparse A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Elements {
+pub(crate) enum SparseElements {
     /// One of two elements is kept, in positions of halves.
     Tf32,
     /// Two of four.
@@ -27,22 +27,22 @@ pub(crate) enum Elements {
     Pairs,
 }
 
-impl Elements {
-    pub fn of(format: Format, packed: bool) -> Elements {
+impl SparseElements {
+    pub fn of(format: Format, packed: bool) -> SparseElements {
         match format {
-            Format::Tf32 => Elements::Tf32,
-            Format::U4 | Format::S4 => Elements::Pairs,
-            Format::E2m1 if packed => Elements::Pairs,
-            _ => Elements::Single,
+            Format::Tf32 => SparseElements::Tf32,
+            Format::U4 | Format::S4 => SparseElements::Pairs,
+            Format::E2m1 if packed => SparseElements::Pairs,
+            _ => SparseElements::Single,
         }
     }
 
     /// Stored elements of a chunk.
     fn stored(self) -> usize {
         match self {
-            Elements::Tf32 => 1,
-            Elements::Single => 2,
-            Elements::Pairs => 4,
+            SparseElements::Tf32 => 1,
+            SparseElements::Single => 2,
+            SparseElements::Pairs => 4,
         }
     }
 }
@@ -64,7 +64,7 @@ impl Metadata<'_> {
     }
 
     /// The k of each stored element, in the order of a tile of rows of A.
-    pub fn positions(&self, elements: Elements, wide: bool, k: usize) -> Result<Vec<[u8; HIGH]>, FaultKind> {
+    pub fn positions(&self, elements: SparseElements, wide: bool, k: usize) -> Result<Vec<[u8; HIGH]>, FaultKind> {
         let stored = elements.stored();
         let chunks = k / stored;
         let mut positions = vec![[0; HIGH]; 16 / HIGH * k];
@@ -73,7 +73,7 @@ impl Metadata<'_> {
                 let index = self.index(wide, chunks, row, chunk);
                 let (first, second) = (index & 3, index >> 2);
                 let legal = match elements {
-                    Elements::Tf32 => matches!(index, 0b1110 | 0b0100),
+                    SparseElements::Tf32 => matches!(index, 0b1110 | 0b0100),
                     _ if self.ordered => first < second,
                     _ => first != second,
                 };
@@ -86,9 +86,9 @@ impl Metadata<'_> {
                 }
                 for i in 0..stored {
                     let within = match elements {
-                        Elements::Tf32 => first / 2,
-                        Elements::Single => [first, second][i],
-                        Elements::Pairs => 2 * [first, second][i / 2] + i as u32 % 2,
+                        SparseElements::Tf32 => first / 2,
+                        SparseElements::Single => [first, second][i],
+                        SparseElements::Pairs => 2 * [first, second][i / 2] + i as u32 % 2,
                     };
                     let at = chunk * 2 * stored + within as usize;
                     positions[row / HIGH * k + chunk * stored + i][row % HIGH] = at as u8;

@@ -38,7 +38,7 @@ pub(crate) fn gives_up(x: &mut Ctx<'_>) -> bool {
     }
     let gives_up = x.scheduling.choose(Choice::TimeOut, 4) == 3;
     if gives_up {
-        x.note_give_up();
+        x.report().note_give_up();
     }
     gives_up
 }

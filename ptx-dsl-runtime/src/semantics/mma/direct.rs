@@ -43,21 +43,21 @@ pub(super) enum Sum {
 /// A product.
 pub(super) struct Job<'a> {
     form: &'a MmaForm,
-    a: Registers<'a>,
-    b: Registers<'a>,
-    c: Registers<'a>,
+    a: FragmentRegisters<'a>,
+    b: FragmentRegisters<'a>,
+    c: FragmentRegisters<'a>,
     sum: Sum,
 }
 
 /// The registers of an operand, four at most.
-struct Registers<'a> {
+struct FragmentRegisters<'a> {
     all: [&'a Words; 4],
     n: usize,
 }
 
-impl<'a> Registers<'a> {
+impl<'a> FragmentRegisters<'a> {
     /// The registers of an operand; `None` if there are more than four. `spare` has those that are not words.
-    fn new(s: &[Source<'a>], spare: &mut std::slice::Iter<'a, Words>) -> Option<Registers<'a>> {
+    fn new(s: &[Source<'a>], spare: &mut std::slice::Iter<'a, Words>) -> Option<FragmentRegisters<'a>> {
         let mut all = [&[0; 32]; 4];
         for (i, source) in s.iter().enumerate() {
             *all.get_mut(i)? = match source {
@@ -65,7 +65,7 @@ impl<'a> Registers<'a> {
                 Source::Lanes(_) => spare.next()?,
             };
         }
-        Some(Registers { all, n: s.len() })
+        Some(FragmentRegisters { all, n: s.len() })
     }
 
     #[inline(always)]
@@ -93,7 +93,7 @@ impl<'a> Job<'a> {
             return None;
         }
         let mut spare = spare.iter();
-        let mut registers = |s| Registers::new(s, &mut spare);
+        let mut registers = |s| FragmentRegisters::new(s, &mut spare);
         Some(Job { form, a: registers(s.a)?, b: registers(s.b)?, c: registers(s.c)?, sum })
     }
 }

@@ -9,7 +9,7 @@ pub const MOST: usize = 1 << 16;
 pub const WIDEST: usize = 1 << 12;
 
 /// A part of a format string.
-pub enum Piece<'f> {
+pub enum FormatPiece<'f> {
     /// Copied.
     Text(&'f [u8]),
     /// Replaced by an argument.
@@ -47,7 +47,7 @@ pub enum Argument {
 }
 
 /// The parts of a format string. What is not a conversion is text.
-pub fn pieces(format: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+pub fn pieces(format: &[u8]) -> impl Iterator<Item = FormatPiece<'_>> {
     let mut rest = format;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -57,18 +57,18 @@ pub fn pieces(format: &[u8]) -> impl Iterator<Item = Piece<'_>> {
             if let [_, b'%', after @ ..] = rest {
                 let (percent, _) = rest.split_at(1);
                 rest = after;
-                return Some(Piece::Text(percent));
+                return Some(FormatPiece::Text(percent));
             }
             if let Some((spec, after)) = Spec::parse(&rest[1..]) {
                 let (text, after) = rest.split_at(rest.len() - after.len());
                 rest = after;
-                return Some(Piece::Conversion { spec, text });
+                return Some(FormatPiece::Conversion { spec, text });
             }
         }
         let end = rest.iter().skip(1).position(|c| *c == b'%').map_or(rest.len(), |at| at + 1);
         let (text, after) = rest.split_at(end);
         rest = after;
-        Some(Piece::Text(text))
+        Some(FormatPiece::Text(text))
     })
 }
 

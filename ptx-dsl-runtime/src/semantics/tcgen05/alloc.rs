@@ -10,9 +10,7 @@ use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::Source;
 use crate::numerics::qual::{Q, q};
 use crate::observe::monitor::{Sync, TensorBy};
-use crate::semantics::{active, own_shared_object};
-
-type Blocks = Result<Flow, Box<Fault>>;
+use crate::semantics::{Blocks, active, own_shared_object};
 
 /// A warp-uniform operand.
 pub(super) fn agreed(x: &Ctx<'_>, v: Option<Source<'_>>, what: &str) -> Result<u64, Box<Fault>> {
@@ -36,8 +34,8 @@ pub(super) fn leader(x: &Ctx<'_>) -> u32 {
 
 /// `tcgen05.alloc [dst], nCols`: the address of the columns is stored at `dst`, in shared memory of the executing CTA.
 pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if x.allocated().is_none()
-        && let Some(wait) = x.whole_warp("tcgen05.alloc")?
+    if x.tensor().allocated().is_none()
+        && let Some(wait) = x.tensor().whole_warp("tcgen05.alloc")?
     {
         return Ok(Flow::Wait(wait));
     }
@@ -46,12 +44,12 @@ pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
     let columns = agreed(x, s.get(1).copied().map(Source::Lanes), "the number of columns of `tcgen05.alloc`")? as u32;
     let space = if q.has(q::shared_cta) || q.has(q::shared) { AddrSpace::SharedCta } else { AddrSpace::Generic };
     let offset = own_shared_object(x, space, dst, 4, lane as usize, "the result of `tcgen05.alloc`")?;
-    match x.allocated() {
+    match x.tensor().allocated() {
         // lane 0 of Tensor Memory, so the address is the column
         Some(column) => {
             let from = column as usize;
             let by = TensorBy::Alloc { with_peer: q.has(q::cta_group_2) };
-            x.tensor_columns(from..from + columns as usize, by, lane)?;
+            x.tensor().columns(from..from + columns as usize, by, lane)?;
             x.write(AddrSpace::SharedCta, offset as u64, 4, [column as u64, 0, 0, 0], lane)?;
             // the warp stores it together, so each of its lanes may read it
             let members = x.mask;
@@ -59,16 +57,16 @@ pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
             x.report_sync(Sync::Warp { members, arrives: false }, members)?;
             Ok(Flow::Next)
         }
-        None => x.tensor_alloc(q.has(q::cta_group_2), columns, q.has(q::exclusive), lane).map(Flow::Wait),
+        None => x.tensor().alloc(q.has(q::cta_group_2), columns, q.has(q::exclusive), lane).map(Flow::Wait),
     }
 }
 
 /// `tcgen05.dealloc taddr, nCols`
 pub fn tcgen05_dealloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if x.allocated().is_some() {
+    if x.tensor().allocated().is_some() {
         return Ok(Flow::Next);
     }
-    if let Some(wait) = x.whole_warp("tcgen05.dealloc")? {
+    if let Some(wait) = x.tensor().whole_warp("tcgen05.dealloc")? {
         return Ok(Flow::Wait(wait));
     }
     let lane = leader(x);
@@ -82,21 +80,21 @@ pub fn tcgen05_dealloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]
         return Err(x.fault(FaultKind::TensorMemory { what, help }, lane));
     }
     let freed = column..column + columns as usize;
-    x.tensor_columns(freed, TensorBy::Dealloc, lane)?;
-    let wait = x.tensor_dealloc(q.has(q::cta_group_2), column as u32, columns, q.has(q::exclusive), lane)?;
+    x.tensor().columns(freed, TensorBy::Dealloc, lane)?;
+    let wait = x.tensor().dealloc(q.has(q::cta_group_2), column as u32, columns, q.has(q::exclusive), lane)?;
     Ok(wait.map_or(Flow::Next, Flow::Wait))
 }
 
 /// `tcgen05.relinquish_alloc_permit`
 pub fn tcgen05_relinquish_alloc_permit(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if x.allocated().is_some() {
+    if x.tensor().allocated().is_some() {
         return Ok(Flow::Next);
     }
-    if let Some(wait) = x.whole_warp("tcgen05.relinquish_alloc_permit")? {
+    if let Some(wait) = x.tensor().whole_warp("tcgen05.relinquish_alloc_permit")? {
         return Ok(Flow::Wait(wait));
     }
     let lane = leader(x);
-    let wait = x.tensor_relinquish(q.has(q::cta_group_2), lane)?;
+    let wait = x.tensor().relinquish(q.has(q::cta_group_2), lane)?;
     Ok(wait.map_or(Flow::Next, Flow::Wait))
 }
 

@@ -24,7 +24,7 @@ pub fn tcgen05_commit(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes])
         let (rank, offset) = shared_object(x, space, addr, 8, l, "the mbarrier object")?;
         let to = if mask_bits > 0 {
             let mask = s.get(1).map_or(0, |v| v[l]) & ((1 << mask_bits) - 1);
-            let size = x.cluster_size();
+            let size = x.ids().cluster_size();
             let ranks: Vec<u32> = active(mask as u32).map(|r| r as u32).collect();
             if let Some(&rank) = ranks.iter().find(|&&r| r >= size) {
                 return Err(x.fault(FaultKind::NoSuchRank { rank, size }, l as u32));
@@ -33,7 +33,7 @@ pub fn tcgen05_commit(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes])
         } else {
             vec![(rank, offset)]
         };
-        x.tensor_commit(q.has(q::cta_group_2), l as u32, to)?;
+        x.tensor().commit(q.has(q::cta_group_2), l as u32, to)?;
     }
     Ok(())
 }
@@ -41,7 +41,7 @@ pub fn tcgen05_commit(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes])
 /// `tcgen05.fence::before_thread_sync`, `tcgen05.fence::after_thread_sync`: operations before the one come before operations
 /// after the other, where their instructions form a pipeline (9.7.16.6.3).
 pub fn tcgen05_fence(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
-    x.tensor_fence(q.has(q::before_thread_sync))
+    x.tensor().fence(q.has(q::before_thread_sync))
 }
 
 semantics! {

@@ -6,7 +6,7 @@
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
-use crate::machine::undefined::{Operands, UndefinedWords};
+use crate::machine::undefined::{SharedOperands, UndefinedWords};
 use crate::memory::{little_endian, tmem};
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
@@ -24,7 +24,7 @@ const COLUMNS: usize = 4;
 
 /// The lanes that the rows go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rows {
+enum CpRows {
     /// `.128x256b`, `.128x128b`: each row goes to the lane of the same number.
     All128,
     /// `.4x256b`: one row goes to each quarter, 32 lanes apart, to the lane of the address in that quarter.
@@ -37,29 +37,29 @@ enum Rows {
     Times4,
 }
 
-impl Rows {
+impl CpRows {
     const fn count(self) -> usize {
         match self {
-            Rows::All128 => 128,
-            Rows::Four => 4,
-            Rows::Pairs02_13 | Rows::Pairs01_23 => 64,
-            Rows::Times4 => 32,
+            CpRows::All128 => 128,
+            CpRows::Four => 4,
+            CpRows::Pairs02_13 | CpRows::Pairs01_23 => 64,
+            CpRows::Times4 => 32,
         }
     }
 
     /// The lanes that row `row` goes to, relative to the address.
     fn lanes(self, row: usize) -> impl Iterator<Item = usize> {
         let quarters: &[usize] = match (self, row / 32) {
-            (Rows::All128 | Rows::Four, _) => &[0],
-            (Rows::Pairs02_13, 0) => &[0, 1],
-            (Rows::Pairs02_13, _) => &[2, 3],
-            (Rows::Pairs01_23, 0) => &[0, 2],
-            (Rows::Pairs01_23, _) => &[1, 3],
-            (Rows::Times4, _) => &[0, 1, 2, 3],
+            (CpRows::All128 | CpRows::Four, _) => &[0],
+            (CpRows::Pairs02_13, 0) => &[0, 1],
+            (CpRows::Pairs02_13, _) => &[2, 3],
+            (CpRows::Pairs01_23, 0) => &[0, 2],
+            (CpRows::Pairs01_23, _) => &[1, 3],
+            (CpRows::Times4, _) => &[0, 1, 2, 3],
         };
         let within = match self {
-            Rows::All128 => row,
-            Rows::Four => row * 32,
+            CpRows::All128 => row,
+            CpRows::Four => row * 32,
             _ => row % 32,
         };
         quarters.iter().map(move |quarter| quarter * 32 + within)
@@ -68,19 +68,19 @@ impl Rows {
 
 /// The decompression of elements to 8 bits (9.7.16.9.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum CpFormat {
     /// `.b6x16_p32`: 12 bytes of elements, 4 bytes of padding; an element has two zero bits above it.
     B6,
     /// `.b4x16_p64`: 8 bytes of elements, 8 bytes of padding; an element has two zero bits on either side.
     B4,
 }
 
-impl Format {
+impl CpFormat {
     fn decompress(self, chunk: [u8; CHUNK]) -> [u8; CHUNK] {
         let bits = u128::from_le_bytes(chunk);
         std::array::from_fn(|i| match self {
-            Format::B6 => (bits >> (6 * i)) as u8 & 0x3f,
-            Format::B4 => ((bits >> (4 * i)) as u8 & 0xf) << 2,
+            CpFormat::B6 => (bits >> (6 * i)) as u8 & 0x3f,
+            CpFormat::B4 => ((bits >> (4 * i)) as u8 & 0xf) << 2,
         })
     }
 }
@@ -104,18 +104,18 @@ fn source(word: u64) -> Result<Shared, FaultKind> {
 
 /// A copy under way.
 #[derive(Debug)]
-struct Copy {
-    rows: Rows,
+struct CpCopy {
+    rows: CpRows,
     /// chunks of a row
     chunks: usize,
-    format: Option<Format>,
+    format: Option<CpFormat>,
     source: Shared,
     lane: usize,
     column: usize,
     ctas: usize,
 }
 
-impl Copy {
+impl CpCopy {
     fn lanes(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.rows.count()).flat_map(move |row| self.rows.lanes(row).map(move |lane| (row, self.lane + lane)))
     }
@@ -128,8 +128,8 @@ impl Copy {
     /// The bytes of a chunk from which a word of Tensor Memory comes.
     fn bytes_of(&self, word: usize) -> std::ops::Range<usize> {
         let bytes = match self.format {
-            Some(Format::B6) => 3,
-            Some(Format::B4) => 2,
+            Some(CpFormat::B6) => 3,
+            Some(CpFormat::B4) => 2,
             None => 4,
         };
         bytes * word..bytes * (word + 1)
@@ -140,9 +140,9 @@ impl Copy {
     }
 }
 
-impl TensorJob for Copy {
+impl TensorJob for CpCopy {
     fn unit(&self) -> Unit {
-        if self.rows == Rows::Four { Unit::Cp4x256b } else { Unit::Cp }
+        if self.rows == CpRows::Four { Unit::Cp4x256b } else { Unit::Cp }
     }
 
     fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind> {
@@ -170,12 +170,12 @@ impl TensorJob for Copy {
         let ctas = 0..self.ctas;
         let all = |cta, lanes| Area { cta, lanes, columns: self.columns(), operand: "" };
         match self.rows {
-            Rows::Four => ctas.flat_map(|cta| self.lanes().map(move |(_, lane)| all(cta, lane..lane + 1))).collect(),
+            CpRows::Four => ctas.flat_map(|cta| self.lanes().map(move |(_, lane)| all(cta, lane..lane + 1))).collect(),
             _ => ctas.map(|cta| all(cta, self.lane..self.lane + tmem::LANES)).collect(),
         }
     }
 
-    fn undefined(&self, holds: &mut dyn Operands) -> Vec<UndefinedWords> {
+    fn undefined(&self, holds: &mut dyn SharedOperands) -> Vec<UndefinedWords> {
         let mut all = Vec::new();
         for cta in 0..self.ctas {
             for row in 0..self.rows.count() {
@@ -209,8 +209,8 @@ impl TensorJob for Copy {
 
     fn bytes(&self) -> Vec<(usize, std::ops::Range<u32>)> {
         let used = match self.format {
-            Some(Format::B6) => 12,
-            Some(Format::B4) => 8,
+            Some(CpFormat::B6) => 12,
+            Some(CpFormat::B4) => 8,
             None => CHUNK as u32,
         };
         self.operands().into_iter().map(|(cta, b)| (cta, b.start..b.start.saturating_add(used))).collect()
@@ -220,20 +220,20 @@ impl TensorJob for Copy {
 /// `tcgen05.cp [taddr], s-desc`
 pub fn tcgen05_cp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     let (rows, chunks) = if q.has(q::_128x256b) {
-        (Rows::All128, 2)
+        (CpRows::All128, 2)
     } else if q.has(q::_4x256b) {
-        (Rows::Four, 2)
+        (CpRows::Four, 2)
     } else if q.has(q::_128x128b) {
-        (Rows::All128, 1)
+        (CpRows::All128, 1)
     } else if q.has(q::_64x128b) {
-        (if q.has(q::warpx2_02_13) { Rows::Pairs02_13 } else { Rows::Pairs01_23 }, 1)
+        (if q.has(q::warpx2_02_13) { CpRows::Pairs02_13 } else { CpRows::Pairs01_23 }, 1)
     } else {
-        (Rows::Times4, 1)
+        (CpRows::Times4, 1)
     };
     let format = if q.has(q::b6x16_p32) {
-        Some(Format::B6)
+        Some(CpFormat::B6)
     } else if q.has(q::b4x16_p64) {
-        Some(Format::B4)
+        Some(CpFormat::B4)
     } else {
         None
     };
@@ -242,8 +242,8 @@ pub fn tcgen05_cp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> 
     for l in active(x.mask) {
         let (lane, column) = tmem::split(operand(0, l) as u32);
         let source = source(operand(1, l)).map_err(|kind| x.fault(kind, l as u32))?;
-        let copy = Copy { rows, chunks, format, source, lane, column, ctas: 1 + usize::from(pair) };
-        x.tensor_issue(pair, l as u32, Box::new(copy))?;
+        let copy = CpCopy { rows, chunks, format, source, lane, column, ctas: 1 + usize::from(pair) };
+        x.tensor().issue(pair, l as u32, Box::new(copy))?;
     }
     Ok(())
 }

@@ -194,7 +194,7 @@ const ORGANIZATIONS: [Organization; 7] = [
 
 /// A piece of a row of the accumulator: columns that lie side by side in one lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct LayoutPiece {
     /// 0 for the executing CTA; with `.cta_group::2` 0 is the even CTA of the pair, 1 the odd one.
     pub cta: usize,
     /// Lane, with the one of the address added.
@@ -253,11 +253,11 @@ impl DataPath {
     /// Row `m` of `n` columns, piece after piece, for an address at lane `base`. Element `i` of a piece is at column `i` after
     /// that of the address.
     #[inline(always)]
-    pub fn pieces(self, m: usize, n: usize, base: usize) -> impl Iterator<Item = Piece> {
+    pub fn pieces(self, m: usize, n: usize, base: usize) -> impl Iterator<Item = LayoutPiece> {
         let o = self.organization();
         let (cta, lane) = self.row(m, base);
         let width = n / o.parts;
-        (0..o.parts).map(move |p| Piece { cta, lane: lane + p * o.below, n: p * width..(p + 1) * width })
+        (0..o.parts).map(move |p| LayoutPiece { cta, lane: lane + p * o.below, n: p * width..(p + 1) * width })
     }
 
     /// CTA, lane and column (relative to the address) of element (`m`, `n`) of a matrix of `columns` columns.

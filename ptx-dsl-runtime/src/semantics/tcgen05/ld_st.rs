@@ -16,9 +16,7 @@ use crate::numerics::lanes::Lanes;
 use crate::numerics::lanes::{Destination, Source};
 use crate::numerics::qual::{Q, q};
 use crate::observe::monitor::Sync;
-use crate::semantics::{active, warp};
-
-type Blocks = Result<Flow, Box<Fault>>;
+use crate::semantics::{Blocks, active, warp};
 
 /// A checked access.
 struct TmemAccess {
@@ -65,7 +63,7 @@ fn access(
         let (lanes, columns) = (*row..row + fragment.rows, *column..column + width);
         quarter(x, &lanes, lane, opcode)?;
         x.tmem().check(lanes.clone(), columns.clone()).map_err(|kind| x.fault(kind, lane))?;
-        x.tensor_access(lanes, columns, write, lane)?;
+        x.tensor().access(lanes, columns, write, lane)?;
     }
     Ok(TmemAccess { fragment, pieces, stretch })
 }
@@ -135,7 +133,7 @@ fn load(x: &Ctx<'_>, a: &TmemAccess, d: &mut [Destination<'_>]) {
 /// Tells the engine which registers hold what nothing has written.
 fn report_loaded(x: &mut Ctx<'_>, a: &TmemAccess, registers: usize) {
     if x.monitor.is_on() {
-        x.tensor_loaded(registers, |r, l| a.at(a.fragment.cell(l, r)));
+        x.tensor().loaded(registers, |r, l| a.at(a.fragment.cell(l, r)));
     }
 }
 
@@ -181,7 +179,7 @@ fn store(x: &mut Ctx<'_>, a: &TmemAccess, s: &[Source<'_>]) -> bool {
 
 /// `tcgen05.ld r, [taddr]{, immHalfSplitoff}`
 pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("tcgen05.ld")? {
+    if let Some(wait) = x.tensor().whole_warp("tcgen05.ld")? {
         return Ok(Flow::Wait(wait));
     }
     let a = access(x, q, s, d.len(), false, "tcgen05.ld")?;
@@ -192,7 +190,7 @@ pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<
 
 /// `tcgen05.ld.red r, redval, [taddr]{, immHalfSplitoff}`: each lane also gets the least or greatest of what it loads.
 pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("tcgen05.ld.red")? {
+    if let Some(wait) = x.tensor().whole_warp("tcgen05.ld.red")? {
         return Ok(Flow::Wait(wait));
     }
     let Some((redval, r)) = d.split_last_mut() else { return Ok(Flow::Next) };
@@ -207,7 +205,7 @@ pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destinat
 
 /// `tcgen05.st [taddr]{, immHalfSplitoff}, r`
 pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_>]) -> Blocks {
-    if let Some(wait) = x.whole_warp("tcgen05.st")? {
+    if let Some(wait) = x.tensor().whole_warp("tcgen05.st")? {
         return Ok(Flow::Wait(wait));
     }
     let operands = 1 + MoveShape::of(q).fragment().split as usize;
@@ -221,7 +219,7 @@ pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<
 
 /// `tcgen05.wait::ld`, `tcgen05.wait::st`: loads and stores are over already, the lanes of the warp meet.
 pub fn tcgen05_wait(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if let Some(wait) = x.whole_warp("tcgen05.wait")? {
+    if let Some(wait) = x.tensor().whole_warp("tcgen05.wait")? {
         return Ok(Flow::Wait(wait));
     }
     x.report_sync(Sync::TensorWait { stores: q.has(q::st) }, x.mask)?;

@@ -33,7 +33,7 @@ fn issue(x: &mut Ctx<'_>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<
         let mut job = Multiply::new(q, sparse, ws, target, &values).map_err(|kind| x.fault(kind, lane as u32))?;
         job.exact = (x.geometry.numerics == Numerics::Exact).then_some(x.set);
         collector::collect(x, q, &job, [values[1], values[2]], lane as u32)?;
-        x.tensor_issue(job.form.pair, lane as u32, Box::new(job))?;
+        x.tensor().issue(job.form.pair, lane as u32, Box::new(job))?;
     }
     Ok(())
 }

@@ -67,7 +67,7 @@ pub fn tcgen05_shift(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
             let what = format!("the lane of `tcgen05.shift`'s address is {lane}, and must be a multiple of {ROWS}");
             return Err(x.fault(FaultKind::TensorMemory { what, help: "" }, l as u32));
         }
-        x.tensor_issue(pair, l as u32, Box::new(Shift { lane, column, ctas: 1 + usize::from(pair) }))?;
+        x.tensor().issue(pair, l as u32, Box::new(Shift { lane, column, ctas: 1 + usize::from(pair) }))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Tensor copies in flight.
 
-use super::rows::{Row, Run, TensorBox};
+use super::rows::{BoxRow, Run, TensorBox};
 use super::swizzle::BoxLayout;
 use crate::fault::FaultKind;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
@@ -49,13 +49,13 @@ impl Transfer {
         SharedBox { rank: shared.rank, offset: shared.offset, pitch, rows, swizzle: layout.swizzle, element, is_matrix }
     }
 
-    fn global(&self, row: &Row) -> GlobalPlace {
+    fn global(&self, row: &BoxRow) -> GlobalPlace {
         self.tensor.plus(row.from)
     }
 
     /// The offset of a row in shared memory, without swizzle.
     #[inline(always)]
-    fn start(&self, row: &Row) -> u32 {
+    fn start(&self, row: &BoxRow) -> u32 {
         self.shared.offset + row.index * self.layout.pitch
     }
 
@@ -121,7 +121,7 @@ impl Transfer {
 
     /// Puts a row into shared memory.
     #[inline(always)]
-    fn put(&self, window: &mut [u8], row: &Row, bytes: &[u8]) -> Option<()> {
+    fn put(&self, window: &mut [u8], row: &BoxRow, bytes: &[u8]) -> Option<()> {
         let (start, layout) = (self.start(row), self.layout);
         if layout.is_plain() {
             window.get_mut(start as usize..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
@@ -164,7 +164,7 @@ impl Transfer {
 
     /// Takes a row from shared memory.
     #[inline(always)]
-    fn take(&self, window: &[u8], row: &Row, to: &mut [u8]) -> Option<()> {
+    fn take(&self, window: &[u8], row: &BoxRow, to: &mut [u8]) -> Option<()> {
         let (start, layout) = (self.start(row), self.layout);
         if self.spreads() {
             for (piece, (_, at)) in to.chunks_exact_mut(layout.piece as usize).zip(layout.pieces(start)) {
@@ -223,7 +223,7 @@ impl Load {
     }
 
     /// Reads a row, with what is outside.
-    fn gather(&self, row: &Row, to: &mut [u8], read: impl FnOnce(GlobalPlace, &mut [u8]) -> bool) -> bool {
+    fn gather(&self, row: &BoxRow, to: &mut [u8], read: impl FnOnce(GlobalPlace, &mut [u8]) -> bool) -> bool {
         let inside = row.before as usize..(row.before + row.bytes) as usize;
         if inside.len() != to.len() {
             self.fill(to);
@@ -275,7 +275,7 @@ impl CopyJob for Load {
         let (global, window) = m.memory.global_and_window(m.cluster, t.shared.rank)?;
         let size = window.len();
         // rows are read where they lie, unless they are converted
-        let plain = |row: &Row| {
+        let plain = |row: &BoxRow| {
             let at = t.global(row);
             let (bytes, from) = global.bytes_at(at.segment, at.offset);
             bytes.get(from..).filter(|_| !self.converts())
@@ -319,12 +319,12 @@ impl CopyJob for Load {
 
 /// A copy from shared memory to a tensor.
 #[derive(Debug)]
-pub struct Store {
+pub struct TensorStore {
     pub transfer: Transfer,
     pub reduction: Option<Reduction>,
 }
 
-impl CopyJob for Store {
+impl CopyJob for TensorStore {
     fn read(&self, m: &Spaces<'_, '_>) -> Result<Vec<u8>, FaultKind> {
         let (t, width) = (&self.transfer, self.transfer.layout.row as usize);
         let mut bytes = vec![0; t.size()];

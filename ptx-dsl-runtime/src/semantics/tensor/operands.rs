@@ -69,7 +69,7 @@ fn tensor_map(x: &Ctx<'_>, addr: u64, lane: usize) -> Result<(Fields, Place), Bo
     }
     let mut bytes = [0; 128];
     for (part, from) in bytes.chunks_exact_mut(32).zip((addr..).step_by(32)) {
-        let words = x.read_unwatched(AddrSpace::Generic, from, 32, 8, lane as u32)?;
+        let words = x.loads().read_unwatched(AddrSpace::Generic, from, 32, 8, lane as u32)?;
         part.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
     }
     if Fields::swizzles_96_bytes(&bytes) {

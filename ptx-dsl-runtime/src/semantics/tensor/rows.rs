@@ -5,7 +5,7 @@ use crate::memory::tensor_map::Fields;
 
 /// A row of a box along the innermost dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct BoxRow {
     /// The number of the row in the box.
     pub index: u32,
     /// The bytes at the beginning of the row that are outside of the tensor.
@@ -21,7 +21,7 @@ pub struct Row {
 /// Rows that follow each other in the box, and in the tensor with a stride.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
-    pub first: Row,
+    pub first: BoxRow,
     pub count: u32,
     pub stride: u64,
 }
@@ -142,7 +142,7 @@ impl TensorBox {
 
     /// Calls `f` for each row.
     #[inline(always)]
-    pub fn rows(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+    pub fn rows(&self, mut f: impl FnMut(BoxRow) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
         self.runs(|run| run.rows().try_for_each(&mut f))
     }
 
@@ -164,7 +164,7 @@ impl TensorBox {
     }
 
     #[inline(always)]
-    fn tile(&self, part: &Row, mut f: impl FnMut(Run) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+    fn tile(&self, part: &BoxRow, mut f: impl FnMut(Run) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
         let e = &self.extents;
         let (rank, mut at, mut done, mut index) = (e.rank, e.start, [0; DIMS], 0);
         if rank == 1 {
@@ -207,9 +207,9 @@ impl TensorBox {
     /// Pixels in the order of width, height, depth and image; the bounding box limits them.
     fn pixels(
         &self,
-        part: &Row,
+        part: &BoxRow,
         offsets: [u16; 3],
-        mut f: impl FnMut(Row) -> Result<(), FaultKind>,
+        mut f: impl FnMut(BoxRow) -> Result<(), FaultKind>,
     ) -> Result<(), FaultKind> {
         let (map, e) = (&self.map, &self.extents);
         let (mut at, spatial) = (e.start, map.rank - 2);
@@ -240,10 +240,10 @@ impl TensorBox {
     /// (PTX ISA 5.5.5.3). The offset moves the box and the pixels alike, so it is added at the end.
     fn wide(
         &self,
-        part: &Row,
+        part: &BoxRow,
         pixels: u32,
         offset: u16,
-        mut f: impl FnMut(Row) -> Result<(), FaultKind>,
+        mut f: impl FnMut(BoxRow) -> Result<(), FaultKind>,
     ) -> Result<(), FaultKind> {
         let e = &self.extents;
         let (lower, last, _) = e.bounds(&self.map, 0);
@@ -262,13 +262,13 @@ impl TensorBox {
     }
 
     /// The part of the innermost dimension, which all rows have in common.
-    fn part(&self) -> Row {
+    fn part(&self) -> BoxRow {
         let Extents { first, length, row, .. } = self.extents;
         let width = i64::from(row);
         let before = (-first).clamp(0, width);
         let limit = if self.coarse { (length + 15) & !15 } else { length };
         let until = |end: i64| ((first + width).min(end) - (first + before)).max(0) as u32;
-        Row {
+        BoxRow {
             index: 0,
             before: before as u32,
             bytes: until(limit),
@@ -280,22 +280,22 @@ impl TensorBox {
 
 impl Run {
     #[inline(always)]
-    pub fn rows(self) -> impl Iterator<Item = Row> {
+    pub fn rows(self) -> impl Iterator<Item = BoxRow> {
         let Run { first, count, stride } = self;
         (0..count).map(move |i| {
             let from = first.from.saturating_add(stride.saturating_mul(i.into()));
-            Row { index: first.index + i, from, ..first }
+            BoxRow { index: first.index + i, from, ..first }
         })
     }
 }
 
-impl Row {
+impl BoxRow {
     /// The row of this number, from an offset in the tensor on.
     #[inline(always)]
-    fn at(&self, index: u32, from: Option<u64>) -> Row {
+    fn at(&self, index: u32, from: Option<u64>) -> BoxRow {
         match from {
-            Some(from) => Row { index, from: self.from.saturating_add(from), ..*self },
-            None => Row { index, before: 0, bytes: 0, inside: 0, from: 0 },
+            Some(from) => BoxRow { index, from: self.from.saturating_add(from), ..*self },
+            None => BoxRow { index, before: 0, bytes: 0, inside: 0, from: 0 },
         }
     }
 }

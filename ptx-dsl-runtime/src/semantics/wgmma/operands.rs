@@ -14,7 +14,7 @@ pub(super) enum A<'a> {
 
 /// The operands of a warp.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Operands<'a> {
+pub(super) struct WgmmaOperands<'a> {
     pub a: A<'a>,
     pub b: (Shared, Major),
     /// The descriptors of A, unless it is in registers, and of B.
@@ -58,9 +58,9 @@ fn uniform(given: Source<'_>, of: &str) -> Result<Shared, FaultKind> {
     }
 }
 
-impl<'a> Operands<'a> {
+impl<'a> WgmmaOperands<'a> {
     /// The operands among the sources; D has this many registers.
-    pub fn new(q: Q, sparse: bool, s: &'a [Source<'a>], registers: usize) -> Result<Operands<'a>, FaultKind> {
+    pub fn new(q: Q, sparse: bool, s: &'a [Source<'a>], registers: usize) -> Result<WgmmaOperands<'a>, FaultKind> {
         let absent = || FaultKind::Internal("operands of `wgmma.mma_async`".into());
         let floats = q.ty[0] != Ty::S32;
         let wide = matches!(q.ty[1], Ty::F16 | Ty::Bf16);
@@ -89,7 +89,7 @@ impl<'a> Operands<'a> {
         let of_b = if wide { major()? } else { Major::K };
         let rest = rest.as_slice();
         let (c, held) = rest.split_at(registers.min(rest.len()));
-        Ok(Operands {
+        Ok(WgmmaOperands {
             a: if in_registers { A::Registers(a) } else { A::Shared(uniform(a[0], "A")?, of_a) },
             b: (b, of_b),
             descriptors,

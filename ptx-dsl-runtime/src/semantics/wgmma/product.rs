@@ -1,6 +1,6 @@
 //! The product that a `wgmma.mma_async` computes: a warp's 16 rows.
 
-use super::operands::{A, Operands};
+use super::operands::{A, WgmmaOperands};
 use crate::fault::FaultKind;
 use crate::numerics::accumulation::Numerics;
 use crate::numerics::lanes::Destination;
@@ -14,7 +14,7 @@ use crate::numerics::qual::{Q, Ty, q};
 use crate::observe::probe::layout::{DescriptorOf, SharedMatrix};
 use crate::semantics::matrix::arithmetic::{Arithmetic, Machine};
 use crate::semantics::matrix::gather::{self, bytes, gather};
-use crate::semantics::matrix::sparse::{Elements, Metadata};
+use crate::semantics::matrix::sparse::{Metadata, SparseElements};
 use crate::semantics::mma::form;
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const ROW: usize = 32;
 
 /// Types and shape. M is 64.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Product {
+pub(super) struct WgmmaProduct {
     /// The formats of A and B, or `None` for single bits.
     formats: Option<[Format; 2]>,
     n: usize,
@@ -35,12 +35,12 @@ pub(super) struct Product {
     saturate: bool,
 }
 
-impl Product {
+impl WgmmaProduct {
     /// The product with this many registers of D.
-    pub fn new(q: Q, sparse: bool, registers: usize) -> Product {
+    pub fn new(q: Q, sparse: bool, registers: usize) -> WgmmaProduct {
         let cells = if q.ty[0] == Ty::F16 { Cells::Half } else { Cells::Word };
         let each = if cells == Cells::Half { 2 } else { 4 };
-        Product {
+        WgmmaProduct {
             formats: (!q.has(q::b1)).then(|| form::formats(q)),
             n: registers / each * WIDE,
             sparse,
@@ -90,7 +90,7 @@ impl Product {
     }
 
     /// A and B, as far as a warp of the group reads them from shared memory.
-    pub fn matrices(&self, o: &Operands<'_>, warp: usize) -> impl Iterator<Item = SharedMatrix> {
+    pub fn matrices(&self, o: &WgmmaOperands<'_>, warp: usize) -> impl Iterator<Item = SharedMatrix> {
         let matrix = |(descriptor, major): (Shared, Major), side: usize, k: usize, lines: Range<usize>| {
             let packing = self.packing(side);
             let k = if self.formats.is_none() { k / 8 } else { k };
@@ -113,7 +113,7 @@ impl Product {
     /// Computes D from what is in shared memory now.
     pub fn run(
         &self,
-        o: &Operands<'_>,
+        o: &WgmmaOperands<'_>,
         metadata: Option<Metadata<'_>>,
         (shared, warp, machine): (&[u8], usize, Machine),
         d: &mut [Destination<'_>],
@@ -122,7 +122,7 @@ impl Product {
         let positions = match metadata {
             Some(m) => {
                 let wide = formats[0].bits() >= 16;
-                Some(m.positions(Elements::of(formats[0], false), wide, self.stored())?)
+                Some(m.positions(SparseElements::of(formats[0], false), wide, self.stored())?)
             }
             None => None,
         };
@@ -169,7 +169,7 @@ impl Product {
     /// Counts the bits of `and` of rows and columns.
     fn bits(
         &self,
-        o: &Operands<'_>,
+        o: &WgmmaOperands<'_>,
         (shared, warp): (&[u8], usize),
         d: &mut [Destination<'_>],
     ) -> Result<(), FaultKind> {

@@ -1,21 +1,21 @@
 //! Sums of `wgmma.mma_async` that depend on bytes of shared memory that hold undefined values, for the checked host.
 
-use super::operands::{A, Operands};
-use super::product::{Product, ROWS};
+use super::operands::{A, WgmmaOperands};
+use super::product::{ROWS, WgmmaProduct};
 use crate::machine::Ctx;
-use crate::machine::findings::Undefined;
+use crate::machine::findings::UndefinedAccess;
 use crate::machine::undefined;
 use crate::numerics::lanes::Source;
 use crate::numerics::matrix::dot::WIDE;
 use crate::numerics::matrix::format::Packing;
 use crate::numerics::matrix::fragment::{Cells, of_a, of_c};
 use crate::observe::probe::layout::SharedMatrix;
-use crate::semantics::matrix::undefined::{Line, lines};
+use crate::semantics::matrix::undefined::{MatrixLine, lines};
 
 /// The sums of a warp that are undefined because operands in shared memory are: reports them to the engine, which follows the registers of
 /// D. `registers`: of D.
 #[cold]
-pub(super) fn follow(x: &mut Ctx<'_>, product: &Product, o: &Operands<'_>, registers: usize) {
+pub(super) fn follow(x: &mut Ctx<'_>, product: &WgmmaProduct, o: &WgmmaOperands<'_>, registers: usize) {
     if product.has_zeros() && product.chunk().is_some() {
         // which elements meet zeros is not known
         return;
@@ -53,7 +53,7 @@ pub(super) fn follow(x: &mut Ctx<'_>, product: &Product, o: &Operands<'_>, regis
         });
         if let Some((lanes, origin)) = found {
             let who = x.who(lanes);
-            x.findings.undefined.push(Undefined::Word { result, who, origin });
+            x.findings.undefined.push(UndefinedAccess::Word { result, who, origin });
         }
     }
 }
@@ -63,8 +63,8 @@ fn is_a(matrix: &SharedMatrix) -> bool {
 }
 
 /// The rows of A in registers, whose undefined elements the engine knows: those that are not zero, if that matters.
-fn of_registers(registers: &[Source<'_>], packing: Packing, zeros: bool) -> Vec<Line> {
-    let mut rows = vec![if zeros { Line::ZERO } else { Line::DEFINED }; ROWS];
+fn of_registers(registers: &[Source<'_>], packing: Packing, zeros: bool) -> Vec<MatrixLine> {
+    let mut rows = vec![if zeros { MatrixLine::ZERO } else { MatrixLine::DEFINED }; ROWS];
     let per = packing.elements() / 4;
     for (r, lanes) in registers.iter().enumerate().filter(|_| zeros) {
         for (lane, word) in lanes.words().iter().enumerate() {

@@ -7,7 +7,7 @@ use super::super::value::Value;
 use super::access::{AccessKind, MemoryAccess};
 use super::scattered::{narrow, put};
 use super::telling;
-use crate::memory::indexed::{Elements, ElementsMut};
+use crate::memory::indexed::{ElementsMut, IndexedElements};
 use crate::numerics::lanes::{LANE, Word};
 use crate::numerics::simd::dispatch;
 use ptx_dsl_isa::image::{Guard, Register};
@@ -76,7 +76,7 @@ impl Indexed {
 
     /// Whether the monitor would not see the access.
     fn is_unseen(&self, r: &Runner<'_, '_>, access: &MemoryAccess) -> bool {
-        access.kind == AccessKind::Load && r.x.loads_unseen(access.space, self.first(r))
+        access.kind == AccessKind::Load && r.x.loads().loads_unseen(access.space, self.first(r))
     }
 }
 
@@ -126,14 +126,14 @@ const FEW: u32 = 4;
 fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, address: &Indexed, base: u64) -> bool {
     let (Some(register), index) = (op.results[0], r.registers.row(address.index, r.lo)) else { return false };
     // no closures: one that is not inlined has no vectors of 512 bits
-    let Some(memory) = r.x.memory_from(access.cache, access.space, base) else { return false };
-    let Some(elements) = Elements::<T>::new(memory, address.scale) else { return false };
+    let Some(memory) = r.x.loads().memory_from(access.cache, access.space, base) else { return false };
+    let Some(elements) = IndexedElements::<T>::new(memory, address.scale) else { return false };
     if !within(&r.registers.words[index..index + r.n], &r.masks, elements.last()) {
         return false;
     }
     r.rows_for(register);
-    let Some(memory) = r.x.memory_from(access.cache, access.space, base) else { return false };
-    let Some(elements) = Elements::<T>::new(memory, address.scale) else { return false };
+    let Some(memory) = r.x.loads().memory_from(access.cache, access.space, base) else { return false };
+    let Some(elements) = IndexedElements::<T>::new(memory, address.scale) else { return false };
     let words = T::BYTES == 4 && r.registers.slot(register).bits == 32;
     let to = r.registers.row(register, r.lo);
     for k in 0..r.n {
@@ -197,7 +197,7 @@ fn change<T: Word>(
         return true;
     }
     let Some(stored) = Stored::of(r, &op.sources[1]) else { return false };
-    let Some(memory) = r.x.memory_from_mut(access.cache, access.space, base) else { return false };
+    let Some(memory) = r.x.stores().memory_from_mut(access.cache, access.space, base) else { return false };
     let Some(mut elements) = ElementsMut::<T>::new(memory, address.scale) else { return false };
     let (words, longs) = (&mut r.registers.words, &mut r.registers.longs);
     let masks = &guarded.as_ref().unwrap_or(&r.masks)[..n];

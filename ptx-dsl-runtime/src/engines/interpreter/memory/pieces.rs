@@ -1,7 +1,7 @@
 //! Accesses at affine addresses by all lanes of a cohort: one check, then copies of pieces of lanes in which `%tid.x` counts up.
 
 use super::super::op::{Op, Operand};
-use super::super::registers::{Line, Registers, Row, Scalar};
+use super::super::registers::{AffineLine, Registers, Row, Scalar};
 use super::super::runner::Runner;
 use super::access::{AccessKind, MemoryAccess};
 use super::concurrent;
@@ -44,7 +44,7 @@ impl LanePieces {
     /// The accesses of the first threads of the cohort, at affine addresses. `None` if they do not access consecutive elements, or one
     /// element, in pieces.
     #[inline(always)]
-    pub fn new(r: &Runner<'_, '_>, &(base, x, y): &Line, bytes: u32, count: usize) -> Option<LanePieces> {
+    pub fn new(r: &Runner<'_, '_>, &(base, x, y): &AffineLine, bytes: u32, count: usize) -> Option<LanePieces> {
         let size = i64::from(bytes);
         if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
             return None;
@@ -119,7 +119,7 @@ impl LanePieces {
         }
         r.x.warp = (r.lo + warps) as u32;
         let addr = self.low + (self.first + 32 * warps * self.step) as u64;
-        rest == 0 || r.x.report_row(access.space, addr, (access.bytes, self.step as u32, write), (1 << rest) - 1)
+        rest == 0 || r.x.report().row(access.space, addr, (access.bytes, self.step as u32, write), (1 << rest) - 1)
     }
 
     /// The accesses of whole warps for monitors, if the pieces are at one distance.
@@ -139,7 +139,7 @@ impl LanePieces {
     pub fn report(&self, r: &mut Runner<'_, '_>, access: &MemoryAccess, write: bool, warps: usize) -> bool {
         let (lo, per_warp) = (r.lo, self.per_warp());
         if let Some(pieces) = self.even(warps)
-            && r.x.report_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces)
+            && r.x.report().pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces)
         {
             return true;
         }
@@ -149,7 +149,7 @@ impl LanePieces {
             let (k, part) = self.part(i);
             r.x.warp = (lo + k) as u32;
             let (addr, lanes) = (self.low + at as u64, lanes << part);
-            content &= r.x.report_row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
+            content &= r.x.report().row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
         });
         content
     }
@@ -175,7 +175,7 @@ impl LanePieces {
 }
 
 /// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
-pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &MemoryAccess, &Line, usize) -> bool);
+pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &MemoryAccess, &AffineLine, usize) -> bool);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
@@ -184,12 +184,12 @@ macro_rules! level {
             use super::*;
 
             $(#[$attribute])*
-            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &Line, count: usize) -> bool {
+            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &AffineLine, count: usize) -> bool {
                 load_elements::<T>(r, op, access, at, count)
             }
 
             $(#[$attribute])*
-            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &Line, count: usize) -> bool {
+            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &AffineLine, count: usize) -> bool {
                 store_elements::<T>(r, op, access, at, count)
             }
 
@@ -240,7 +240,7 @@ impl Pieced {
     /// The first `count` threads of the cohort load or store. False, with nothing done, if a check fails.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &Line, count: usize) -> bool {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, at: &AffineLine, count: usize) -> bool {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
         unsafe { (self.0)(r, op, access, at, count) }
     }
@@ -252,7 +252,7 @@ fn load_elements<T: Word>(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &MemoryAccess,
-    address: &Line,
+    address: &AffineLine,
     count: usize,
 ) -> bool {
     let Some(pieces) = LanePieces::new(r, address, access.bytes, count) else { return false };
@@ -263,14 +263,14 @@ fn load_elements<T: Word>(
         return false;
     }
     if r.x.monitor.is_on() {
-        let inside = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
+        let inside = r.x.loads().bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
         if !inside || !pieces.report_threads(r, access, false, count) {
             return false;
         }
     }
     if same
         && pieces.is_block()
-        && let Some(shared) = r.x.shared_by_threads(access.space, pieces.low, T::BYTES, pieces.len)
+        && let Some(shared) = r.x.loads().shared_by_threads(access.space, pieces.low, T::BYTES, pieces.len)
     {
         let rows = slot.index as usize * r.registers.warps + r.lo;
         if !r.all {
@@ -284,7 +284,7 @@ fn load_elements<T: Word>(
         r.registers.set_scalar(r.lo, register, Scalar::Rows);
         return true;
     }
-    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    let Some(memory) = r.x.loads().bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
     if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
         prefetch(memory.as_ptr(), pieces.len, DISTANCE);
     }
@@ -387,7 +387,7 @@ fn store_elements<T: Word>(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &MemoryAccess,
-    address: &Line,
+    address: &AffineLine,
     count: usize,
 ) -> bool {
     let Some(pieces) = LanePieces::new(r, address, access.bytes, count) else { return false };
@@ -397,7 +397,7 @@ fn store_elements<T: Word>(
     }
     let (lo, n) = (r.lo, count.div_ceil(32));
     if r.x.monitor.is_on() {
-        let inside = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
+        let inside = r.x.stores().bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
         if !inside || !pieces.report_threads(r, access, true, count) {
             return false;
         }
@@ -411,14 +411,16 @@ fn store_elements<T: Word>(
     };
     if pieces.is_block()
         && !r.x.scheduling.probing
-        && let Some(shared) = r.x.shared_by_threads(access.space, pieces.low, T::BYTES, pieces.len)
+        && let Some(shared) = r.x.loads().shared_by_threads(access.space, pieces.low, T::BYTES, pieces.len)
     {
         for (k, bytes) in shared.chunks(32 * T::BYTES).enumerate() {
             concurrent::store(&rows.of(registers, lo + k), bytes);
         }
         return true;
     }
-    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    let Some(memory) = r.x.stores().bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else {
+        return false;
+    };
     if !pieces.is_block() {
         let mut row = [T::default(); 32];
         pieces.each(lo, n * pieces.per_warp(), |i, at| {

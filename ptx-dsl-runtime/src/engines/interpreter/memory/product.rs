@@ -3,7 +3,7 @@
 
 use super::super::code::Instr;
 use super::super::op::Op;
-use super::super::registers::{Line, Row, Scalar};
+use super::super::registers::{AffineLine, Row, Scalar};
 use super::super::runner::Runner;
 use super::super::value::Value;
 use super::access::{AccessKind, MemoryAccess};
@@ -47,7 +47,7 @@ impl MemoryAccess {
 
 /// The properties that corresponding factors of all products share.
 struct Like {
-    line: Line,
+    line: AffineLine,
     pieces: LanePieces,
     /// The distance from one piece to the next.
     distance: isize,
@@ -85,7 +85,7 @@ impl Products {
             distances: [like_a.distance as u32, like_b.distance as u32],
             lanes,
             same: [like_a.pieces.step == 0, like_b.pieces.step == 0],
-            memory: r.x.own_shared(),
+            memory: r.x.loads().own_shared(),
             words: &r.registers.words,
             // the addend is rows while the plan holds
             addend: r.registers.row(self.addend, r.lo),
@@ -116,7 +116,7 @@ impl Products {
         r.x.at(op.site, op.order);
         let Some(pieces) = like.pieces.even(r.n) else { return false };
         let addr = low + like.pieces.first as u64;
-        r.x.report_chain(addr, first.access.bytes, r.lo, &pieces, &others[1..self.factors.len()])
+        r.x.report().chain(addr, first.access.bytes, r.lo, &pieces, &others[1..self.factors.len()])
     }
 }
 
@@ -141,7 +141,7 @@ impl Factor {
     /// The offset of the factor's first element in shared memory, if its address has the same strides and the element is inside.
     #[inline(always)]
     fn place(&self, r: &Runner<'_, '_>, like: &Like) -> Option<u32> {
-        let low = r.x.offset_in_shared(self.low(r, like)?, like.pieces.len)?;
+        let low = r.x.loads().offset_in_shared(self.low(r, like)?, like.pieces.len)?;
         Some((low + like.pieces.first) as u32)
     }
 

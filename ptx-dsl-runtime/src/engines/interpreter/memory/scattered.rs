@@ -99,7 +99,7 @@ fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess, f: 
 fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> Done {
     let address = &op.sources[0];
     let near = if D == 1 { word_place(r, address, 0) } else { None };
-    let blocks = if T::BYTES == 4 { near.and_then(|near| Blocks::of(r, op, near)) } else { None };
+    let blocks = if T::BYTES == 4 { near.and_then(|near| AddressBlocks::of(r, op, near)) } else { None };
     // a monitor sees addresses of 64 bits
     let near = near.filter(|_| !r.x.monitor.is_on());
     let far = match op.results[..] {
@@ -129,7 +129,7 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
             warp_access::load_near::<T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
             let at = addresses(r, address, k);
-            r.report_scattered(access, &at, m);
+            report_accesses(r, access, &at, m);
             warp_access::load::<T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
         }
         for (register, out) in op.results.iter().zip(&out) {
@@ -190,18 +190,18 @@ impl Far {
 }
 
 /// A load of words at addresses in rows, into rows.
-struct Blocks {
+struct AddressBlocks {
     /// The rows of the first warp: of the addresses, and of the result.
     at: usize,
     to: usize,
 }
 
-impl Blocks {
+impl AddressBlocks {
     /// The blocks of a load whose addresses are in the rows from `at` on.
     #[inline(always)]
-    fn of(r: &Runner<'_, '_>, op: &Op, at: usize) -> Option<Blocks> {
+    fn of(r: &Runner<'_, '_>, op: &Op, at: usize) -> Option<AddressBlocks> {
         let register = op.results[0]?;
-        (r.registers.slot(register).bits == 32).then(|| Blocks { at, to: r.registers.row(register, r.lo) })
+        (r.registers.slot(register).bits == 32).then(|| AddressBlocks { at, to: r.registers.row(register, r.lo) })
     }
 
     /// Loads for warps from `k` on, as long as all lanes of a warp run and load words that follow each other: copies. Returns how many
@@ -217,7 +217,9 @@ impl Blocks {
             while done + count < seen && self.is_row(r, done + count, first.wrapping_add(128 * count as u32)) {
                 count += 1;
             }
-            let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128 * count) else { break };
+            let Some(bytes) = r.x.loads().bytes_at(access.cache, access.space, first.into(), 128 * count) else {
+                break;
+            };
             let to = &mut r.registers.words[self.to + done..][..count];
             for (to, bytes) in to.iter_mut().zip(bytes.as_chunks::<128>().0) {
                 u32::load_row(bytes, &mut to.get_mut().0);
@@ -266,26 +268,24 @@ impl Blocks {
         let far = |distance: i64| i64::from(first) + distance * (end - k - 1) as i64;
         let (low, len) = (far(low), far(high) - far(low) + 128);
         let (Ok(low), Ok(len)) = (u64::try_from(low), usize::try_from(len)) else { return k };
-        if r.x.bytes_at(access.cache, access.space, low, len).is_none() {
+        if r.x.loads().bytes_at(access.cache, access.space, low, len).is_none() {
             return k;
         }
         let pieces = Pieces { count: (end - k) as u32, lanes: 32, step: 4, distance };
-        if r.x.report_pieces(access.space, first.into(), (4, false), r.lo + k, &pieces) {
+        if r.x.report().pieces(access.space, first.into(), (4, false), r.lo + k, &pieces) {
             return end;
         }
         r.x.warp = (r.lo + k) as u32;
-        k + usize::from(r.x.report_row(access.space, first.into(), (4, 4, false), u32::MAX))
+        k + usize::from(r.x.report().row(access.space, first.into(), (4, 4, false), u32::MAX))
     }
 }
 
-impl Runner<'_, '_> {
-    /// Tells the monitor of the accesses of the current warp.
-    #[inline(always)]
-    fn report_scattered(&mut self, access: &MemoryAccess, at: &Lanes, m: u32) {
-        if self.x.monitor.is_on() {
-            let bytes = access.bytes * access.count as u32;
-            self.x.watched = !self.x.report_lanes(access.space, at, bytes, access.kind != AccessKind::Load, m);
-        }
+/// Tells the monitor of the accesses of the current warp.
+#[inline(always)]
+fn report_accesses(r: &mut Runner<'_, '_>, access: &MemoryAccess, at: &Lanes, m: u32) {
+    if r.x.monitor.is_on() {
+        let bytes = access.bytes * access.count as u32;
+        r.x.watched = !r.x.report().lanes(access.space, at, bytes, access.kind != AccessKind::Load, m);
     }
 }
 
@@ -399,7 +399,7 @@ fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: 
             continue;
         }
         let at = addresses(r, &op.sources[0], k);
-        r.report_scattered(access, &at, m);
+        report_accesses(r, access, &at, m);
         let mut v = [[T::default(); 32]; D];
         for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
             *v = narrowed(r, o, k);
@@ -423,19 +423,19 @@ fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &MemoryAccess) -> 
         }
         r.enter(k, m);
         if let (Some(near), Some(v)) = (near, value)
-            && r.x.add_to_words(access.space, m, &r.registers.words[near + k].get_mut().0, v as u32)
+            && r.x.stores().add_to_words(access.space, m, &r.registers.words[near + k].get_mut().0, v as u32)
         {
             continue;
         }
         let at = addresses(r, &op.sources[0], k);
-        r.report_scattered(access, &at, m);
+        report_accesses(r, access, &at, m);
         let v: [T; 32] = match value {
             Some(v) => [T::narrow(v); 32],
             None => narrowed(r, &op.sources[1], k),
         };
         let mut old = [T::default(); 32];
         let wanted = result.is_some();
-        let left = r.x.add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));
+        let left = r.x.stores().add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));
         if left != 0 {
             r.x.site = op.site;
             warp_access::slow_add::<T>(r.x, op.q, left, &at, &v, wanted.then_some(&mut old))?;

@@ -1,6 +1,6 @@
 //! A step that computes scalars: instructions that follow each other and run once for all lanes.
 
-use super::super::affine::Rule;
+use super::super::affine::AffineRule;
 use super::super::kinds::Patch;
 use super::super::registers::{Own, RegisterKind};
 use super::super::rows::One;
@@ -32,9 +32,9 @@ pub(super) enum How {
     /// A function of uniform operands.
     Once { one: One, sources: Box<[Value]> },
     /// The result is affine. The operands are in the order of the rule.
-    Line { rule: Rule, sources: [Value; 3] },
+    Line { rule: AffineRule, sources: [Value; 3] },
     /// The result of a comparison of an affine operand, which may be rows.
-    Compare { rule: Rule, sources: [Value; 2] },
+    Compare { rule: AffineRule, sources: [Value; 2] },
     /// `mov`
     Copy(Value),
 }

@@ -1,11 +1,11 @@
 //! A step of a plan: an instruction whose way of running is decided.
 
-use super::super::affine::Rule;
+use super::super::affine::AffineRule;
 use super::super::code::{Instr, Run};
 use super::super::memory::{self, Indexed, Products};
 use super::super::op::Op;
 use super::super::registers::{RegisterKind, Scalar};
-use super::super::rows::{Loops, Resolved};
+use super::super::rows::{Resolved, RowLoops};
 use super::super::runner::Runner;
 use super::super::value::Value;
 use super::scalars::{Computed, How, Scalars};
@@ -19,7 +19,7 @@ pub(super) enum StepOutcome {
     Done,
     /// The instruction has not run.
     Left,
-    /// This instruction has not run, but those before it have.
+    /// The earlier instructions have run, but this one has not.
     LeftAt(usize),
     /// The instruction has not run, and would better be planned in another way.
     Refused,
@@ -36,7 +36,7 @@ pub(super) enum PlanStep {
     /// A loop on rows in the lanes whose guard holds.
     Guarded(Resolved),
     /// Several loops.
-    Loops(Loops),
+    Loops(RowLoops),
     /// All lanes load the same elements.
     LoadOnce { address: Value },
     /// The lanes access memory at affine addresses.
@@ -144,7 +144,9 @@ impl PlanStep {
                         let (lines, kinds) = (sources.map(|v| v.line(r)), sources.map(|v| v.kind()));
                         if let Some(kind) = r.kind_of_line(*rule, lines, kinds, *result) {
                             let how = match rule {
-                                Rule::Compare { .. } => How::Compare { rule: *rule, sources: [sources[0], sources[1]] },
+                                AffineRule::Compare { .. } => {
+                                    How::Compare { rule: *rule, sources: [sources[0], sources[1]] }
+                                }
                                 rule => How::Line { rule: *rule, sources },
                             };
                             return PlanStep::computed(r, at, how, &op.results, kind);

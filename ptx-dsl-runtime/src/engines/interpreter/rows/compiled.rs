@@ -2,12 +2,12 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::kinds::{Register, Semantics, each};
-use super::loops::{Loop, Places};
+use super::loops::{Loop, OperandPlaces};
 
 macro_rules! level {
     ($(#[$attribute:meta])* $name:ident $level:ty) => {
         $(#[$attribute])*
-        pub(super) fn $name<F: Semantics, A, B, C, D, E, R, S>(x: &Loop<'_>, places: &Places)
+        pub(super) fn $name<F: Semantics, A, B, C, D, E, R, S>(x: &Loop<'_>, places: &OperandPlaces)
         where
             A: Register,
             B: Register,
@@ -59,7 +59,7 @@ macro_rules! row_loop {
         row_loop!(@sets $f $a $b $c $d $e $r $s)
     };
     (@sets $f:ident $($kind:ident)*) => {
-        [compiled::avx512::<$f, $($kind),*> as Compiled, compiled::avx2::<$f, $($kind),*> as Compiled]
+        [compiled::avx512::<$f, $($kind),*> as CompiledLoop, compiled::avx2::<$f, $($kind),*> as CompiledLoop]
     };
 }
 pub(super) use row_loop;

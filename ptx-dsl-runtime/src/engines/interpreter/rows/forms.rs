@@ -5,7 +5,7 @@
 use super::compiled::{self, row_loop};
 use super::kind::RowKind;
 use super::kinds::{F, H, L, N, P, Semantics, W, operands};
-use super::loops::{Compiled, LOOP_OPERANDS, LoopForm, RowLoop};
+use super::loops::{CompiledLoop, LOOP_OPERANDS, LoopForm, RowLoop};
 use crate::numerics::arith::float;
 use crate::numerics::lanes::{Base, Level};
 use crate::numerics::qual::{Q, Qualifiers, Ty, q};

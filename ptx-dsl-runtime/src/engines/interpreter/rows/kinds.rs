@@ -2,7 +2,7 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::super::registers::Row;
-use super::loops::{LOOP_OPERANDS, Loop, Places, RowPlace};
+use super::loops::{LOOP_OPERANDS, Loop, OperandPlaces, RowPlace};
 use crate::numerics::lanes::Level;
 use std::cell::Cell;
 
@@ -177,7 +177,7 @@ pub(super) fn operands<const N: usize>(s: &[u64; LOOP_OPERANDS]) -> [u64; N] {
 
 /// The loop: whole rows are read before any lane is written, so that operands and result may be one register.
 #[inline(always)]
-pub(super) fn each<F, A, B, C, D, E, R, S, V>(x: &Loop<'_>, places: &Places)
+pub(super) fn each<F, A, B, C, D, E, R, S, V>(x: &Loop<'_>, places: &OperandPlaces)
 where
     F: Semantics,
     A: Register,

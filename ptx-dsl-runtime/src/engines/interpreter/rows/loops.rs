@@ -26,7 +26,7 @@ pub(super) struct RowPlace {
 
 /// The places of the operands and results of an instruction.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Places {
+pub(super) struct OperandPlaces {
     pub sources: [RowPlace; LOOP_OPERANDS],
     pub result: RowPlace,
     /// The place of the second result, if something needs it.
@@ -46,7 +46,7 @@ pub(super) struct RowNeeds {
 
 impl RowNeeds {
     /// The sizes that a loop needs to run for any of the warps of a CTA.
-    pub fn of(rows: &RowLoop, places: &Places, warps: usize) -> RowNeeds {
+    pub fn of(rows: &RowLoop, places: &OperandPlaces, warps: usize) -> RowNeeds {
         let mut needs = RowNeeds { warps, ..RowNeeds::default() };
         let results = [Some(places.result), places.second];
         let results = rows.results.iter().zip(results.into_iter().flatten());
@@ -96,22 +96,22 @@ impl Loop<'_> {
 }
 
 /// A loop compiled for one instruction set, whose rows must be inside. Only [`super::forms`] makes them, for each set.
-pub(super) type Compiled = unsafe fn(&Loop<'_>, &Places);
+pub(super) type CompiledLoop = unsafe fn(&Loop<'_>, &OperandPlaces);
 
 /// A loop with the places of its operands and results.
-pub(super) type Call = (Compiled, Places);
+pub(super) type LoopCall = (CompiledLoop, OperandPlaces);
 
 /// A loop: the kinds of its operands and results.
 pub(super) struct RowLoop {
     pub sources: &'static [RowKind],
     pub results: &'static [RowKind],
     /// The loops compiled for AVX-512 and AVX2; elsewhere than on x86-64, two copies of the portable loop.
-    pub compiled: [Compiled; 2],
+    pub compiled: [CompiledLoop; 2],
 }
 
 impl RowLoop {
     /// The loop for an instruction set that has loops.
-    pub fn compiled(&self, set: InstructionSet) -> Compiled {
+    pub fn compiled(&self, set: InstructionSet) -> CompiledLoop {
         match set {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             InstructionSet::Avx512 => self.compiled[0],

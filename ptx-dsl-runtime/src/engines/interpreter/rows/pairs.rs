@@ -5,7 +5,7 @@
 use super::compiled::{self, row_loop};
 use super::kind::RowKind;
 use super::kinds::{F, N, P, Semantics, W, operands};
-use super::loops::{Compiled, LOOP_OPERANDS, LoopForm, RowLoop};
+use super::loops::{CompiledLoop, LOOP_OPERANDS, LoopForm, RowLoop};
 use crate::numerics::arith::float;
 use crate::numerics::lanes::Level;
 use crate::numerics::qual::{Q, Qualifiers, Ty, q};
@@ -186,7 +186,7 @@ pairs! {
 mod tests {
     use super::super::super::registers::Row;
     use super::super::forms::tests::{is_nan, low, values};
-    use super::super::loops::{Loop, Places, RowNeeds, RowPlace};
+    use super::super::loops::{Loop, OperandPlaces, RowNeeds, RowPlace};
     use super::super::{forms, run_calls};
     use super::*;
     use std::cell::Cell;
@@ -208,7 +208,7 @@ mod tests {
         let longs: Vec<_> = (0..8).map(|_| Cell::new(Row([0u64; 32]))).collect();
         let predicates: Vec<_> = (0..8).map(|_| Cell::new(0)).collect();
         let place = |first| RowPlace { first, by_warp: true };
-        let mut places = Places { result: place(6), second: Some(place(7)), ..Places::default() };
+        let mut places = OperandPlaces { result: place(6), second: Some(place(7)), ..OperandPlaces::default() };
         for (i, v) in s.iter().enumerate() {
             places.sources[i] = place(i as u32);
             let mut row = Row([!(*v as u32); 32]);

@@ -1,6 +1,6 @@
 //! Stops before statements, for a debugger: what it is told, and what it sees of the launch.
 
-use super::Step;
+use super::RegionStep;
 use crate::engines::interpreter::calls;
 use crate::engines::interpreter::plan;
 use crate::engines::interpreter::registers::Registers;
@@ -16,9 +16,9 @@ use ptx_dsl_isa::image::Register;
 /// The registers of the CTAs that do not run now.
 #[derive(Clone, Copy)]
 pub(in crate::engines::interpreter) struct Others<'o> {
-    /// Those before the CTA that runs, by slot and rank.
+    /// The CTAs before the running one, by slot and rank.
     pub before: &'o [Option<Registers>],
-    /// Those after it.
+    /// The CTAs after the running one.
     pub after: &'o [Option<Registers>],
     /// CTAs of a cluster.
     pub ctas: usize,
@@ -37,7 +37,7 @@ impl<'o> Others<'o> {
 
 /// Runs the body of a region, a warp after the other, and tells the debugger of each statement.
 #[inline(never)]
-pub(super) fn warp_by_warp(step: &mut Step<'_, '_>, at: usize) -> Done {
+pub(super) fn warp_by_warp(step: &mut RegionStep<'_, '_>, at: usize) -> Done {
     let code = step.code;
     let (active, rest) = (step.r.active, step.r.rest);
     for (k, &mask) in active.iter().enumerate().take(step.r.count) {
@@ -75,7 +75,7 @@ fn place(region: usize, index: usize) -> CodePlace {
 
 /// Tells the debugger of an instruction that may wait, once for each warp; not once more when the wait is over.
 #[inline(never)]
-pub(super) fn before_block(step: &mut Step<'_, '_>, pc: Pc) -> Done {
+pub(super) fn before_block(step: &mut RegionStep<'_, '_>, pc: Pc) -> Done {
     if step.r.x.resumed() {
         return Ok(());
     }
@@ -88,7 +88,7 @@ pub(super) fn before_block(step: &mut Step<'_, '_>, pc: Pc) -> Done {
 }
 
 /// Tells the debugger that lanes of a warp are before a statement. Err if it ends the launch.
-fn statement(step: &mut Step<'_, '_>, warp: u32, lanes: u32, at: CodePlace) -> Done {
+fn statement(step: &mut RegionStep<'_, '_>, warp: u32, lanes: u32, at: CodePlace) -> Done {
     let x = &mut *step.r.x;
     let id = WarpId { slot: x.residents.slot as u32, rank: x.cur.cta, warp };
     let before = Before { warp: id, lanes, at };
@@ -109,7 +109,7 @@ fn statement(step: &mut Step<'_, '_>, warp: u32, lanes: u32, at: CodePlace) -> D
 
 /// Tells the debugger that the last statement has a fault.
 #[cold]
-pub(super) fn fails(step: &mut Step<'_, '_>, fault: &Fault) {
+pub(super) fn fails(step: &mut RegionStep<'_, '_>, fault: &Fault) {
     let (Some(before), Some(mut probe)) = (step.before, step.r.x.monitor.lend()) else { return };
     if let Some(stops) = probe.stops() {
         stops.fails(fault, &before, &View { step, before });
@@ -119,7 +119,7 @@ pub(super) fn fails(step: &mut Step<'_, '_>, fault: &Fault) {
 
 /// A launch that stands still.
 struct View<'v, 's, 'a> {
-    step: &'v Step<'s, 'a>,
+    step: &'v RegionStep<'s, 'a>,
     before: Before,
 }
 

@@ -5,13 +5,13 @@ use super::super::code::Block;
 use super::super::op::{Operand, operand};
 use super::super::registers::Scalar;
 use super::super::runner::Masks;
-use super::{After, Step};
+use super::{After, RegionStep};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::flow::{Flow, Pc};
 use crate::numerics::lanes::Lanes;
 use ptx_dsl_isa::image::{Callee, End, Guard, Register};
 
-impl Step<'_, '_> {
+impl RegionStep<'_, '_> {
     /// A branch whose predicate is in a register.
     #[inline(always)]
     pub(super) fn branch(&mut self, guard: Guard, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
@@ -158,9 +158,9 @@ impl Step<'_, '_> {
         };
         let watched = block.op.watched.as_ref().filter(|w| w.always || self.r.registers.has_undefined());
         if let Some(watched) = watched {
-            self.r.watch(&block.op, watched)?;
+            self.r.tracker().watch(&block.op, watched)?;
         }
-        if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id))
+        if block.barrier.is_some_and(|id| self.r.x.sync().pass_barrier(id))
             || watched.is_none() && block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op))
         {
             return Ok(Some(*next));
@@ -168,10 +168,10 @@ impl Step<'_, '_> {
         if !(block.waits && self.r.wait_together(&block.op, pc, *next)?) {
             for k in 0..self.r.n {
                 let mask = self.r.x.warp(k);
-                let lost = self.r.shuffled(&block.op, k, mask);
+                let lost = self.r.tracker().shuffled(&block.op, k, mask);
                 let flow = self.r.call_block(block, k, mask)?;
                 if flow == Flow::Next {
-                    self.r.has_shuffled(&block.op, k, mask, lost)?;
+                    self.r.tracker().has_shuffled(&block.op, k, mask, lost)?;
                 }
                 self.r.x.flow(flow, pc, *next);
             }

@@ -2,7 +2,7 @@
 
 use super::super::code::End;
 use super::super::runner::{Masks, Rest};
-use super::{After, Step};
+use super::{After, RegionStep};
 use crate::fault::Fault;
 use crate::kernel::flow::Pc;
 use crate::semantics::Done;
@@ -21,7 +21,7 @@ fn add(groups: &mut Vec<Group>, pc: Pc, masks: &[u32]) {
     groups[at].masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m);
 }
 
-impl Step<'_, '_> {
+impl RegionStep<'_, '_> {
     /// Runs the groups until all lanes are together: then where. `None` if the machine knows where all lanes are.
     pub(super) fn parted(&mut self) -> Result<Option<Pc>, Box<Fault>> {
         let (first, count) = (self.r.first, self.r.count);

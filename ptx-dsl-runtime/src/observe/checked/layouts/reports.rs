@@ -1,6 +1,6 @@
 //! The reports of wrong layouts, in words.
 
-use super::{Piece, Written, swizzle_of};
+use super::{BoxPiece, Written, swizzle_of};
 use crate::fault::{FaultKind, MatrixLayout, WrittenBox};
 use crate::memory::tensor_map::{ElementType, Swizzle};
 use crate::observe::probe::layout::{DescriptorOf, SharedBox, SharedMatrix};
@@ -62,7 +62,7 @@ fn report(
 }
 
 /// Two pieces of a matrix are the same bytes.
-pub(super) fn shared(matrix: &SharedMatrix, pieces: [Piece; 2]) -> FaultKind {
+pub(super) fn shared(matrix: &SharedMatrix, pieces: [BoxPiece; 2]) -> FaultKind {
     let [first, second] =
         pieces.map(|p| format!("bytes {} to {} of {}", 16 * p.piece, 16 * p.piece + 15, matrix.line(p.line)));
     let (leading, stride) = (matrix.descriptor.leading, matrix.descriptor.stride);
@@ -81,7 +81,7 @@ pub(super) fn shared(matrix: &SharedMatrix, pieces: [Piece; 2]) -> FaultKind {
 }
 
 /// A piece of a matrix is not where the copy has put it, or in the same row of the box as that of the next line.
-pub(super) fn differs(matrix: &SharedMatrix, of: Written, p: Piece) -> FaultKind {
+pub(super) fn differs(matrix: &SharedMatrix, of: Written, p: BoxPiece) -> FaultKind {
     let (swizzle, operand, own) = (of.layout.swizzle, matrix.operand, swizzle_of(matrix));
     let (row, byte) = of.place(p.at);
     let mut read = format!("{operand} is read {}", words(own));

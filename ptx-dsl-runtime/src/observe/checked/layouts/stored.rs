@@ -8,7 +8,7 @@ use super::Checked;
 use super::reports;
 use crate::fault::FaultKind;
 use crate::observe::checked::actor::Actor;
-use crate::observe::checked::shadow::{Memory, Record};
+use crate::observe::checked::shadow::{Record, ShadowedMemory};
 use crate::observe::monitor::Who;
 use crate::observe::probe::layout::{DescriptorOf, SharedBox, SharedMatrix};
 use crate::semantics::tensor::swizzle::permute;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// The rows of a matrix, and the access that has written them.
 #[derive(Debug, Clone, Copy)]
-struct Matrix {
+struct StoredMatrix {
     rows: [u32; 8],
     by: (Actor, u32, u32),
 }
@@ -28,7 +28,7 @@ fn written_by(r: &Record) -> (Actor, u32, u32) {
 
 /// The matrices in the shared memory of each CTA, by slot and rank, then by the place of the first row.
 #[derive(Debug, Default)]
-pub(super) struct Stored(FxHashMap<(u32, u32), BTreeMap<u32, Matrix>>);
+pub(super) struct Stored(FxHashMap<(u32, u32), BTreeMap<u32, StoredMatrix>>);
 
 impl Stored {
     /// A cluster starts: its shared memory is new.
@@ -37,14 +37,14 @@ impl Stored {
     }
 
     /// The matrices of a CTA whose first row is in a range.
-    fn within(&self, (slot, rank): (u32, u32), bytes: std::ops::Range<u32>) -> Vec<Matrix> {
+    fn within(&self, (slot, rank): (u32, u32), bytes: std::ops::Range<u32>) -> Vec<StoredMatrix> {
         let all = self.0.get(&(slot, rank)).filter(|_| bytes.start < bytes.end);
         all.into_iter().flat_map(|all| all.range(bytes.clone())).map(|(_, matrix)| *matrix).collect()
     }
 }
 
 /// Two rows of a matrix that are in different columns, if all eight are in different lines. `place`: the line and the column of a row.
-fn misplaced(matrix: &Matrix, place: impl Fn(u32) -> Option<(u32, u32)>) -> Option<[(usize, (u32, u32)); 2]> {
+fn misplaced(matrix: &StoredMatrix, place: impl Fn(u32) -> Option<(u32, u32)>) -> Option<[(usize, (u32, u32)); 2]> {
     let places: Vec<(u32, u32)> = matrix.rows.iter().map(|at| place(*at)).collect::<Option<_>>()?;
     let other = places.iter().position(|(_, column)| *column != places[0].1)?;
     let lines: FxHashSet<u32> = places.iter().map(|(line, _)| *line).collect();
@@ -59,9 +59,9 @@ impl Checked {
             return;
         }
         let key = (who.slot, who.rank);
-        let shadow = self.shadows.of(Memory::Shared { slot: who.slot, rank: who.rank });
+        let shadow = self.shadows.of(ShadowedMemory::Shared { slot: who.slot, rank: who.rank });
         let Some(by) = shadow.last_write(rows[0].into()).as_ref().map(written_by) else { return };
-        self.layouts.stored.0.entry(key).or_default().insert(rows[0], Matrix { rows, by });
+        self.layouts.stored.0.entry(key).or_default().insert(rows[0], StoredMatrix { rows, by });
     }
 
     /// A copy stores a box of a tensor.
@@ -104,8 +104,8 @@ impl Checked {
     }
 
     /// Is nothing else written to the rows of a matrix since? If something is, it is no longer one.
-    fn are_its_last(&mut self, matrix: &Matrix, rank: u32, who: Who) -> bool {
-        let shadow = self.shadows.of(Memory::Shared { slot: who.slot, rank });
+    fn are_its_last(&mut self, matrix: &StoredMatrix, rank: u32, who: Who) -> bool {
+        let shadow = self.shadows.of(ShadowedMemory::Shared { slot: who.slot, rank });
         let words = matrix.rows.iter().flat_map(|row| (0..16).step_by(4).map(move |byte| u64::from(row + byte)));
         let last = words.map(|at| shadow.last_write(at)).all(|w| w.as_ref().map(written_by) == Some(matrix.by));
         if !last && let Some(all) = self.layouts.stored.0.get_mut(&(who.slot, rank)) {

@@ -8,7 +8,7 @@ use crate::observe::checked::actor::{Actor, cta_of};
 use crate::observe::checked::operations::View;
 use crate::observe::checked::shadow::Record;
 use crate::observe::checked::threads::Warp;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 use crate::observe::monitor::Scope;
 
 /// All bytes of a word.
@@ -16,7 +16,7 @@ const CELL: u8 = 0b1111;
 
 /// An operation: what differs from others.
 #[derive(Debug, Clone, Copy)]
-struct Operation {
+struct MbarrierOperation {
     actor: Actor,
     time: u32,
     lanes: u32,
@@ -26,31 +26,31 @@ struct Operation {
     number: u64,
 }
 
-impl Operation {
+impl MbarrierOperation {
     /// Whether the operation is a part of the same instruction as a new one.
     #[inline]
-    fn joins(&self, new: &Operation) -> bool {
+    fn joins(&self, new: &MbarrierOperation) -> bool {
         (self.actor, self.time, self.site) == (new.actor, new.time, new.site)
     }
 
     /// Does a later one say all that it says?
     #[inline]
-    fn is_replaced(&self, new: &Operation) -> bool {
+    fn is_replaced(&self, new: &MbarrierOperation) -> bool {
         self.actor == new.actor && self.lanes & !new.lanes == 0
     }
 
     fn record(self) -> Record {
-        let Operation { actor, time, lanes, site, .. } = self;
-        Record { actor, time, lanes, site, bytes: CELL, strong: Some(Scope::Sys), what: What::Mbarrier }
+        let MbarrierOperation { actor, time, lanes, site, .. } = self;
+        Record { actor, time, lanes, site, bytes: CELL, strong: Some(Scope::Sys), what: RecordKind::Mbarrier }
     }
 }
 
 /// The accesses to the bytes of a live object.
 #[derive(Debug)]
-pub(in crate::observe::checked) struct Bytes {
+pub(in crate::observe::checked) struct ObjectBytes {
     init: Record,
     /// The operations that no other one subsumes, in no order.
-    all: Vec<Operation>,
+    all: Vec<MbarrierOperation>,
     /// Each warp has one, by all lanes.
     whole: bool,
     /// A hint of the index of each warp's last operation, by the number of the warp.
@@ -61,9 +61,9 @@ pub(in crate::observe::checked) struct Bytes {
     settled: (u32, u32),
 }
 
-impl Bytes {
-    pub fn new(init: Record) -> Bytes {
-        Bytes {
+impl ObjectBytes {
+    pub fn new(init: Record) -> ObjectBytes {
+        ObjectBytes {
             init: Record { bytes: CELL, ..init },
             all: Vec::new(),
             whole: true,
@@ -80,12 +80,12 @@ impl Bytes {
         if !view.warp.knows_by_barrier(self.init.actor, self.init.time) && !self.init.is_behind(view) {
             return Some(self.init);
         }
-        self.keep(Operation { actor, time, lanes, site, done, number: self.last + 1 }, view.warp);
+        self.keep(MbarrierOperation { actor, time, lanes, site, done, number: self.last + 1 }, view.warp);
         None
     }
 
     #[inline]
-    fn keep(&mut self, new: Operation, warp: &Warp) {
+    fn keep(&mut self, new: MbarrierOperation, warp: &Warp) {
         let settled = (cta_of(warp.id), warp.floor());
         if settled != self.settled && settled.1 != 0 {
             self.settled = settled;
@@ -113,14 +113,14 @@ impl Bytes {
 
     /// Has each warp one, by all lanes?
     fn are_whole(&self) -> bool {
-        let is_only = |(at, new): (usize, &Operation)| self.all[..at].iter().all(|old| old.actor != new.actor);
+        let is_only = |(at, new): (usize, &MbarrierOperation)| self.all[..at].iter().all(|old| old.actor != new.actor);
         self.all.iter().all(|new| new.lanes == u32::MAX) && self.all.iter().enumerate().all(is_only)
     }
 
     /// The first operation of a warp, which is at a place, perhaps.
     #[inline]
     fn first(&self, place: u8, actor: Actor) -> Option<usize> {
-        let is_of = |old: &Operation| old.actor == actor;
+        let is_of = |old: &MbarrierOperation| old.actor == actor;
         if self.whole && self.all.get(usize::from(place)).is_some_and(is_of) {
             return Some(place.into());
         }
@@ -129,7 +129,7 @@ impl Bytes {
 
     /// Removes what a new operation says all of, from a place on. True if it is a part of one that is there.
     #[inline]
-    fn joins(&mut self, from: usize, new: &Operation) -> bool {
+    fn joins(&mut self, from: usize, new: &MbarrierOperation) -> bool {
         let same = self.all[from..].iter_mut().find(|old| old.joins(new));
         let joins = same.is_some();
         if let Some(same) = same {
@@ -160,7 +160,7 @@ impl Bytes {
     /// The operations that are not done for whoever knows of these phases, from the oldest to the last.
     pub fn operations(mut self, known: impl Fn(Actor, u32) -> bool) -> Vec<Record> {
         self.all.sort_unstable_by_key(|operation| operation.number);
-        let is_open = |operation: &Operation| !operation.done.is_known(&known);
-        self.all.into_iter().filter(is_open).map(Operation::record).collect()
+        let is_open = |operation: &MbarrierOperation| !operation.done.is_known(&known);
+        self.all.into_iter().filter(is_open).map(MbarrierOperation::record).collect()
     }
 }

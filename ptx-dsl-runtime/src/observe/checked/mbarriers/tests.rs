@@ -1,6 +1,6 @@
 //! Unit tests of mbarrier objects.
 
-use super::Bytes;
+use super::ObjectBytes;
 use crate::fault::FaultKind;
 use crate::observe::checked::Checked;
 use crate::observe::monitor::{Monitor, Order, Scope, Sem, Sync, Who};
@@ -53,7 +53,7 @@ fn operations_are_kept_as_in_the_shadow() {
             }
             // the shadow does not know what phases count
             let kept = with.mbarriers.find((0, rank, offset)).and_then(|object| object.bytes.as_mut());
-            kept.into_iter().for_each(Bytes::forget_phases);
+            kept.into_iter().for_each(ObjectBytes::forget_phases);
             races += u32::from(matches!(found, Err(FaultKind::DataRace(_))));
             fine += u32::from(found.is_ok());
         }

@@ -5,7 +5,7 @@ const KEPT: usize = 4;
 
 /// The bytes of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::observe::checked) struct Bytes {
+pub(in crate::observe::checked) struct TxBytes {
     phase: u32,
     /// Bytes that `expect_tx` has counted.
     pub expected: u64,
@@ -15,7 +15,7 @@ pub(in crate::observe::checked) struct Bytes {
 
 /// The bytes of the last phases.
 #[derive(Debug, Default)]
-pub(super) struct Tx([Bytes; KEPT]);
+pub(super) struct Tx([TxBytes; KEPT]);
 
 impl Tx {
     /// `expect_tx` counts bytes in this phase.
@@ -29,18 +29,18 @@ impl Tx {
     }
 
     /// The bytes of a phase, if it is one of the last.
-    pub fn at(&self, phase: u32, current: u32) -> Option<Bytes> {
+    pub fn at(&self, phase: u32, current: u32) -> Option<TxBytes> {
         let kept = self.0[phase as usize % KEPT];
         match current.checked_sub(phase) {
-            Some(age) if age < KEPT as u32 => Some(if kept.phase == phase { kept } else { Bytes::default() }),
+            Some(age) if age < KEPT as u32 => Some(if kept.phase == phase { kept } else { TxBytes::default() }),
             _ => None,
         }
     }
 
-    fn of(&mut self, phase: u32) -> &mut Bytes {
+    fn of(&mut self, phase: u32) -> &mut TxBytes {
         let kept = &mut self.0[phase as usize % KEPT];
         if kept.phase != phase {
-            *kept = Bytes { phase, ..Bytes::default() };
+            *kept = TxBytes { phase, ..TxBytes::default() };
         }
         kept
     }

@@ -1,6 +1,6 @@
 //! Phases that are complete although a copy that completes bytes of their object is not.
 
-use super::{Mbarriers, Object};
+use super::{MbarrierKey, Mbarriers};
 use crate::fault::EarlyPhase;
 use crate::observe::checked::Checked;
 use crate::observe::checked::actor::COPIES;
@@ -9,13 +9,13 @@ use crate::observe::monitor::Who;
 
 impl Checked {
     /// `expect_tx` counts bytes in the current phase of an object.
-    pub(in crate::observe::checked) fn expects(&mut self, object: Object, bytes: u32) {
+    pub(in crate::observe::checked) fn expects(&mut self, object: MbarrierKey, bytes: u32) {
         let object = self.mbarriers.of(object);
         object.tx.expect(object.complete, bytes);
     }
 
     /// A copy starts that will complete bytes of an object.
-    pub(in crate::observe::checked) fn copy_starts(&mut self, copy: u64, object: Object, bytes: u32, who: Who) {
+    pub(in crate::observe::checked) fn copy_starts(&mut self, copy: u64, object: MbarrierKey, bytes: u32, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
         let warp = warp.id;
         let time = self.operations.start(copy, warp, who.lanes.trailing_zeros() & 31);
@@ -44,7 +44,7 @@ impl Checked {
 
 impl Mbarriers {
     /// The place of an object in shared memory, and the bytes of one of its phases.
-    fn bytes_of(&self, actor: u32, phase: u32) -> Option<(u32, Option<super::tx::Bytes>)> {
+    fn bytes_of(&self, actor: u32, phase: u32) -> Option<(u32, Option<super::tx::TxBytes>)> {
         let mut all = self.clusters.iter().flat_map(|cluster| &cluster.all);
         let object = all.find(|object| object.actor == Some(actor))?;
         Some((object.place.1, object.tx.at(phase, object.complete)))

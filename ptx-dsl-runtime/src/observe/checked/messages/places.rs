@@ -5,7 +5,7 @@ use super::stores::Stores;
 
 /// The messages that begin in four bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MessagePlace {
     /// No message begins there.
     Empty,
     /// A message begins at the first byte, of a store by a lane that released nothing.
@@ -68,14 +68,14 @@ impl Places {
     }
 
     #[inline]
-    pub fn get(&self, offset: u64) -> Place {
+    pub fn get(&self, offset: u64) -> MessagePlace {
         let (number, at) = split(offset);
         match self.page(number).map(|page| page[at]) {
-            Some(EMPTY) => Place::Empty,
-            Some(TABLE) => Place::Table,
-            Some(packed) => self.stores.get(packed).map_or(Place::Empty, Place::Relaxed),
-            _ if number >= MOST_PAGES => Place::Table,
-            _ => Place::Empty,
+            Some(EMPTY) => MessagePlace::Empty,
+            Some(TABLE) => MessagePlace::Table,
+            Some(packed) => self.stores.get(packed).map_or(MessagePlace::Empty, MessagePlace::Relaxed),
+            _ if number >= MOST_PAGES => MessagePlace::Table,
+            _ => MessagePlace::Empty,
         }
     }
 

@@ -6,10 +6,10 @@ use ptx_dsl_test_support::random::Random;
 
 /// A table with all messages, which the two forms replace.
 #[derive(Default)]
-struct Table(FxHashMap<Key, Message>);
+struct Table(FxHashMap<MessageKey, Message>);
 
 impl Table {
-    fn send(&mut self, key: Key, issuer: Issuer, clocks: Fenced, order: Order) {
+    fn send(&mut self, key: MessageKey, issuer: Issuer, clocks: Fenced, order: Order) {
         if !self.0.contains_key(&key) && order.atomic && clocks.is_empty() {
             return;
         }
@@ -30,11 +30,11 @@ fn seen(found: Option<Found<'_>>, warp: Actor, scope: Scope) -> String {
     format!("{seen:?}")
 }
 
-fn random_key(r: &mut Random) -> Key {
+fn random_key(r: &mut Random) -> MessageKey {
     let memory = r.choose(&[
-        Memory::Shared { slot: 0, rank: 0 },
-        Memory::Shared { slot: 1, rank: 2 },
-        Memory::Global { segment: 3 },
+        ShadowedMemory::Shared { slot: 0, rank: 0 },
+        ShadowedMemory::Shared { slot: 1, rank: 2 },
+        ShadowedMemory::Global { segment: 3 },
     ]);
     (memory, r.choose(&[0, 4, 8, 12, 2, 5, 1020, 1024, 1 << 12, 1 << 40]))
 }
@@ -57,7 +57,9 @@ fn places_say_what_a_table_says() {
             0 => {
                 let slot = r.below(2);
                 messages.start(slot);
-                table.0.retain(|(memory, _), _| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot));
+                table
+                    .0
+                    .retain(|(memory, _), _| !matches!(memory, ShadowedMemory::Shared { slot: s, .. } if *s == slot));
             }
             1..20 => {
                 messages.overwrite(key);

@@ -9,7 +9,7 @@ use crate::numerics::lanes::Lanes;
 use crate::numerics::simd::{best, dispatch};
 use crate::observe::checked::actor::{Actor, cta_of};
 use crate::observe::checked::threads::Warp;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 use crate::observe::monitor::Scope;
 
 /// Operations that are in no race with each other: CTA, the time of its last barrier, scope.
@@ -40,7 +40,7 @@ impl Atomics {
     /// Are these operations of a class? Then they are of the current one from now on, and events from this number on.
     #[inline]
     pub fn are_of_class(&mut self, new: &Record, size: u32, warp: &Warp, next: u32) -> bool {
-        let (Some(scope), What::Atomic, 4) = (new.strong, new.what, size) else { return false };
+        let (Some(scope), RecordKind::Atomic, 4) = (new.strong, new.what, size) else { return false };
         let class = Some((cta_of(new.actor), warp.floor(), scope));
         if self.class != class {
             (self.class, self.first) = (class, next.saturating_mul(32));

@@ -9,17 +9,17 @@ use crate::observe::probe::Pieces;
 
 /// Accesses of one statement at one time: pieces of memory, each accessed by neighbouring lanes of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct ShadowEvent {
     /// Who: the actor is that of the first piece, the lanes those of each first piece of a warp.
     pub by: Record,
-    at: Places,
+    at: EventPlaces,
     /// Cells refer to it, wherever they are.
     of_cells: bool,
 }
 
 /// The pieces of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Places {
+struct EventPlaces {
     /// The first byte of the first piece.
     from: u64,
     /// From piece to piece.
@@ -35,16 +35,16 @@ struct Places {
     exchange: u8,
 }
 
-impl Event {
+impl ShadowEvent {
     /// Lanes access a piece.
-    pub fn one(by: Record, from: u64, len: u32, log: Option<u8>) -> Event {
-        let at = Places { from, distance: 0, len, pieces: 1, lanes: 32, log, exchange: 0 };
-        Event { by, at, of_cells: false }
+    pub fn one(by: Record, from: u64, len: u32, log: Option<u8>) -> ShadowEvent {
+        let at = EventPlaces { from, distance: 0, len, pieces: 1, lanes: 32, log, exchange: 0 };
+        ShadowEvent { by, at, of_cells: false }
     }
 
     /// An access to which only words refer: they know the places.
-    pub fn of_cells(by: Record) -> Event {
-        Event { of_cells: true, ..Event::one(by, 0, 0, None) }
+    pub fn of_cells(by: Record) -> ShadowEvent {
+        ShadowEvent { of_cells: true, ..ShadowEvent::one(by, 0, 0, None) }
     }
 
     #[inline]
@@ -60,7 +60,7 @@ impl Event {
 
     /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
     /// swizzle addresses.
-    pub fn exchanged(by: Record, offsets: &Lanes, size: u32) -> Option<Event> {
+    pub fn exchanged(by: Record, offsets: &Lanes, size: u32) -> Option<ShadowEvent> {
         let log = size.trailing_zeros();
         let near = offsets[0].abs_diff(offsets[1]) == u64::from(size);
         if !near || by.lanes != u32::MAX || log > 4 {
@@ -68,13 +68,13 @@ impl Event {
         }
         let (low, exchange) =
             dispatch!(best(true), exchange_of, (offsets: &Lanes = offsets, log: u32 = log) -> Option<(u64, u8)>)?;
-        let event = Event::one(by, low, size * 32, Some(log as u8));
-        Some(Event { at: Places { exchange, ..event.at }, ..event })
+        let event = ShadowEvent::one(by, low, size * 32, Some(log as u8));
+        Some(ShadowEvent { at: EventPlaces { exchange, ..event.at }, ..event })
     }
 
     /// Neighbouring warps, the first by this actor, access elements of some bytes. `None` if these are too many.
     #[inline(always)]
-    pub fn of_warps(by: Record, from: u64, bytes: u32, pieces: &Pieces) -> Option<Event> {
+    pub fn of_warps(by: Record, from: u64, bytes: u32, pieces: &Pieces) -> Option<ShadowEvent> {
         let lanes = u32::MAX >> (32 - pieces.lanes);
         let (log, len) = match pieces.step {
             0 => (None, bytes),
@@ -82,14 +82,14 @@ impl Event {
         };
         let (of, of_piece) = (pieces.count.try_into().ok()?, pieces.lanes as u8);
         let distance = pieces.distance.try_into().ok()?;
-        let at = Places { from, distance, len, pieces: of, lanes: of_piece, log, exchange: 0 };
-        Some(Event { by: Record { lanes, ..by }, at, of_cells: false })
+        let at = EventPlaces { from, distance, len, pieces: of, lanes: of_piece, log, exchange: 0 };
+        Some(ShadowEvent { by: Record { lanes, ..by }, at, of_cells: false })
     }
 
-    /// This event as another statement makes it, `distance` bytes further on.
-    pub fn moved(&self, (site, distance): (u32, i32)) -> Event {
+    /// Returns this event as another statement makes it, `distance` bytes further on.
+    pub fn moved(&self, (site, distance): (u32, i32)) -> ShadowEvent {
         let from = self.at.from.wrapping_add_signed(distance.into());
-        Event { by: Record { site, ..self.by }, at: Places { from, ..self.at }, of_cells: false }
+        ShadowEvent { by: Record { site, ..self.by }, at: EventPlaces { from, ..self.at }, of_cells: false }
     }
 
     /// The lanes that access each byte, if they are the same for all.
@@ -111,7 +111,7 @@ impl Event {
     /// All bytes, if they follow each other.
     #[inline]
     fn block(&self) -> Option<(u64, u64)> {
-        let Places { from, distance, len, pieces, .. } = self.at;
+        let EventPlaces { from, distance, len, pieces, .. } = self.at;
         match pieces {
             1 => Some((from, from + u64::from(len))),
             _ if distance == 0 => Some((from, from + u64::from(len))),
@@ -144,7 +144,7 @@ impl Event {
     /// From the first byte to after the last.
     #[inline]
     pub fn all_bytes(&self) -> (u64, u64) {
-        let Places { from, distance, len, pieces, .. } = self.at;
+        let EventPlaces { from, distance, len, pieces, .. } = self.at;
         let far = i64::from(distance) * i64::from(pieces - 1);
         let (low, high) = (from.wrapping_add_signed(far.min(0)), from.wrapping_add_signed(far.max(0)));
         (low, high + u64::from(len))
@@ -173,7 +173,7 @@ impl Event {
     /// The pieces that can be in a line.
     #[inline]
     fn pieces(&self, line: u64) -> std::ops::Range<u8> {
-        let Places { from, distance, len, pieces, .. } = self.at;
+        let EventPlaces { from, distance, len, pieces, .. } = self.at;
         if pieces <= 2 || distance <= 0 {
             return 0..pieces;
         }
@@ -186,7 +186,7 @@ impl Event {
 
     /// Calls `f` with what it is for a line.
     pub fn stripes(&self, line: u64, mut f: impl FnMut(Stripe)) {
-        let Places { len, lanes: of_piece, log, exchange, .. } = self.at;
+        let EventPlaces { len, lanes: of_piece, log, exchange, .. } = self.at;
         for i in self.pieces(line) {
             let from = self.start(i);
             let (low, high) = (from.max(line * LINE), (from + u64::from(len)).min((line + 1) * LINE));
@@ -228,27 +228,27 @@ impl Event {
 
     /// Are they the same?
     #[inline]
-    pub fn is(&self, other: &Event) -> bool {
+    pub fn is(&self, other: &ShadowEvent) -> bool {
         (self.by, self.at) == (other.by, other.at)
     }
 
     /// Does the same thread access each byte of both?
     #[inline]
-    pub fn is_alike(&self, other: &Event) -> bool {
+    pub fn is_alike(&self, other: &ShadowEvent) -> bool {
         let apart = self.at.pieces == 1 || self.at.distance.unsigned_abs() >= self.at.len;
         self.at.log.is_some() && apart && self.is_of_same(other)
     }
 
     /// Do the same threads access the same bytes?
     #[inline]
-    fn is_of_same(&self, other: &Event) -> bool {
+    fn is_of_same(&self, other: &ShadowEvent) -> bool {
         (self.by.actor, self.by.lanes) == (other.by.actor, other.by.lanes) && self.at == other.at
     }
 
     /// Does a later read, whose threads come after those of this one or are the same, say all that this one says about a line? Without
     /// a line: about one all of whose bytes it reads.
     #[inline]
-    pub fn is_replaced(&self, new: &Event, is_known: impl Fn(&Event) -> bool, line: Option<u64>) -> bool {
+    pub fn is_replaced(&self, new: &ShadowEvent, is_known: impl Fn(&ShadowEvent) -> bool, line: Option<u64>) -> bool {
         // a strong read is in no race with strong writes, but a weak one is
         self.by.strong == new.by.strong
             && self.by.what == new.by.what
@@ -258,8 +258,9 @@ impl Event {
     }
 
     /// Lanes of a warp, each of which accesses the same elements in both.
-    fn is_part_of(&self, new: &Event) -> bool {
-        let origin = |e: &Event, log: u8| i64::from(e.by.lanes.trailing_zeros()) - (e.at.from >> log).cast_signed();
+    fn is_part_of(&self, new: &ShadowEvent) -> bool {
+        let origin =
+            |e: &ShadowEvent, log: u8| i64::from(e.by.lanes.trailing_zeros()) - (e.at.from >> log).cast_signed();
         match (self.at.log, new.at.log) {
             (Some(a), Some(b)) => {
                 a == b
@@ -272,13 +273,13 @@ impl Event {
         }
     }
 
-    /// Both together, if the same lanes read one element after the other.
-    pub fn joined(&self, next: &Event) -> Option<Event> {
-        let Places { from, len, .. } = self.at;
-        let at = Places { from, len: len.checked_add(next.at.len)?, ..next.at };
+    /// Joins two events, if the same lanes read one element after the other.
+    pub fn joined(&self, next: &ShadowEvent) -> Option<ShadowEvent> {
+        let EventPlaces { from, len, .. } = self.at;
+        let at = EventPlaces { from, len: len.checked_add(next.at.len)?, ..next.at };
         let goes_on = self.by == next.by && from + u64::from(len) == next.at.from && next.at.log.is_none();
-        let same = Places { from, len, ..next.at } == self.at && next.at.distance == 0;
-        (goes_on && same).then_some(Event { at, ..*next })
+        let same = EventPlaces { from, len, ..next.at } == self.at && next.at.distance == 0;
+        (goes_on && same).then_some(ShadowEvent { at, ..*next })
     }
 }
 
@@ -306,11 +307,11 @@ fn lanes_of(first: u8, n: u8, exchange: u8) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::checked::what::What;
+    use crate::observe::checked::what::RecordKind;
 
-    fn event(pieces: Pieces, bytes: u32, from: u64) -> Event {
-        let by = Record { actor: 64, what: What::Load, ..Record::default() };
-        Event::of_warps(by, from, bytes, &pieces).unwrap()
+    fn event(pieces: Pieces, bytes: u32, from: u64) -> ShadowEvent {
+        let by = Record { actor: 64, what: RecordKind::Load, ..Record::default() };
+        ShadowEvent::of_warps(by, from, bytes, &pieces).unwrap()
     }
 
     /// Which lane accesses which byte, by the definition of pieces.
@@ -327,7 +328,7 @@ mod tests {
         all
     }
 
-    fn decoded(event: &Event) -> Vec<(u64, u32, u32)> {
+    fn decoded(event: &ShadowEvent) -> Vec<(u64, u32, u32)> {
         let mut all = Vec::new();
         event.lines(|line| {
             let mut bits = 0;
@@ -373,10 +374,10 @@ mod tests {
                 .flat_map(|(lane, from)| (from..from + u64::from(size)).map(move |byte| (byte, 64, lane)))
                 .collect();
             expected.sort_unstable();
-            assert_eq!(decoded(&Event::exchanged(by, &offsets, size).unwrap()), expected, "{exchange} {size}");
+            assert_eq!(decoded(&ShadowEvent::exchanged(by, &offsets, size).unwrap()), expected, "{exchange} {size}");
             let mut other = offsets;
             other.swap(3, 9);
-            assert_eq!(Event::exchanged(by, &other, size), None);
+            assert_eq!(ShadowEvent::exchanged(by, &other, size), None);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The accesses to which records of lines and words refer.
 
-use super::event::Event;
+use super::event::ShadowEvent;
 
 /// The accesses that records of lines refer to: by number, from 1 on.
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    all: Vec<Event>,
+    all: Vec<ShadowEvent>,
     /// Lists of further reads, by number.
     pub lists: Vec<Vec<u32>>,
-    /// With so many, those that no record refers to are removed.
+    /// At this number, the table removes events to which no record refers.
     limit: usize,
     /// Numbers to which no record refers.
     free: Vec<u32>,
@@ -19,20 +19,20 @@ const LEAST: usize = 1 << 15;
 
 impl Events {
     #[inline]
-    pub fn get(&self, id: u32) -> Option<&Event> {
+    pub fn get(&self, id: u32) -> Option<&ShadowEvent> {
         self.all.get((id as usize).wrapping_sub(1))
     }
 
     /// Keeps an access: its number.
     #[inline]
-    pub fn keep(&mut self, event: Event) -> u32 {
+    pub fn keep(&mut self, event: ShadowEvent) -> u32 {
         self.all.push(event);
         self.all.len() as u32
     }
 
     /// Keeps an access to which lines refer, and words in place of these lines.
     #[inline]
-    pub fn keep_for_lines(&mut self, event: Event) -> u32 {
+    pub fn keep_for_lines(&mut self, event: ShadowEvent) -> u32 {
         match self.free.pop() {
             Some(id) => {
                 self.all[id as usize - 1] = event;
@@ -44,7 +44,7 @@ impl Events {
 
     /// No record refers to an access any more, if `is_unused` says so.
     #[inline]
-    pub fn free(&mut self, id: u32, is_unused: impl FnOnce(&Event) -> bool) {
+    pub fn free(&mut self, id: u32, is_unused: impl FnOnce(&ShadowEvent) -> bool) {
         if self.get(id).is_some_and(|event| !event.is_of_cells() && is_unused(event)) {
             self.free.push(id);
         }
@@ -52,7 +52,7 @@ impl Events {
 
     /// The last one, if it will do for a word.
     #[inline]
-    pub fn last_for_cell<T>(&mut self, will_do: impl FnOnce(&Event) -> Option<T>) -> Option<(u32, T)> {
+    pub fn last_for_cell<T>(&mut self, will_do: impl FnOnce(&ShadowEvent) -> Option<T>) -> Option<(u32, T)> {
         let id = self.last();
         let event = self.all.last_mut()?;
         let found = will_do(event)?;
@@ -80,13 +80,13 @@ impl Events {
     }
 
     pub fn bytes(&self) -> usize {
-        size_of::<Event>() * self.all.capacity()
+        size_of::<ShadowEvent>() * self.all.capacity()
     }
 
     /// Are there many, beside so many bytes that refer to them?
     #[inline]
     pub fn are_many(&self, beside: usize) -> bool {
-        self.all.len() >= self.limit.max(LEAST).max(beside / 4 / size_of::<Event>())
+        self.all.len() >= self.limit.max(LEAST).max(beside / 4 / size_of::<ShadowEvent>())
     }
 
     /// Removes all that `visit` does not show, and gives the others new numbers.
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
     use crate::observe::checked::shadow::Record;
 
-    fn event(from: u64) -> Event {
-        Event::one(Record { actor: 64, ..Record::default() }, from, 128, Some(2))
+    fn event(from: u64) -> ShadowEvent {
+        ShadowEvent::one(Record { actor: 64, ..Record::default() }, from, 128, Some(2))
     }
 
     fn first_byte(events: &Events, id: u32) -> Option<u64> {

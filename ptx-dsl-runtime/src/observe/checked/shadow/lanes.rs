@@ -2,14 +2,14 @@
 
 use super::Shadow;
 use super::blocks::WORDS;
-use super::event::Event;
+use super::event::ShadowEvent;
 use super::last::Pass;
 use super::line::More;
 use super::packed::{Kept, Quick};
 use super::record::Record;
 use super::stripe::LINE;
 use crate::observe::checked::operations::View;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 
 /// The number of neighbouring lanes that are looked at together, where they access neighbouring elements.
 const LONG: u32 = 16;
@@ -35,8 +35,8 @@ impl Shadow {
         view: &View<'_>,
     ) -> Option<u32> {
         // strong loads and stores are of single flags and marks: words at once
-        let is_regular = new.strong.is_none() || new.what == What::Atomic;
-        if is_regular && let Some(event) = Event::exchanged(new, offsets, size) {
+        let is_regular = new.strong.is_none() || new.what == RecordKind::Atomic;
+        if is_regular && let Some(event) = ShadowEvent::exchanged(new, offsets, size) {
             let fine = self.notes(&event, view.warp)
                 || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
             return fine.then_some(new.lanes);
@@ -49,7 +49,7 @@ impl Shadow {
         }
         let of_class = self.atomics.are_of_class(&new, size, view.warp, self.more.events.last() + 1);
         if of_class && self.atomics.has_all(offsets, new.lanes) {
-            let event = self.more.events.keep(Event::of_cells(new));
+            let event = self.more.events.keep(ShadowEvent::of_cells(new));
             self.atomics.update(offsets, new.lanes, event);
             return Some(new.lanes);
         }

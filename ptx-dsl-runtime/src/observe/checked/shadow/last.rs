@@ -1,6 +1,6 @@
 //! The last accesses to a line that warps access in regular pieces.
 
-use super::event::Event;
+use super::event::ShadowEvent;
 use super::events::Events;
 use super::record::Record;
 use super::stripe::Stripe;
@@ -20,7 +20,7 @@ pub(super) struct Last {
 /// The largest read set of a line, beside the last read. Of more reads some are forgotten, and races with them.
 const MOST: usize = 128;
 
-/// With so many further accesses, writes to a part of the line are kept otherwise.
+/// Above this many accesses, partial writes move to shadow words.
 const MOST_PARTS: usize = 24;
 
 /// The lists of neighbouring lines have the same accesses: so many are known to come before a pass.
@@ -28,15 +28,15 @@ const OTHERS: usize = 8;
 
 /// An access that goes from line to line.
 pub(super) struct Pass<'v> {
-    pub new: Event,
-    /// Its warps, or the one that starts an operation.
+    pub new: ShadowEvent,
+    /// The warps of the event, or the one that starts an operation.
     warps: &'v [Warp],
     view: View<'v>,
     /// The lanes of `view` make the access, whatever the event says: they start an operation.
     starts: bool,
     /// It needs a write before.
     pub reads: bool,
-    /// Its number, once a record refers to it.
+    /// The number of the event, once a record refers to it.
     id: u32,
     /// The last ones that came before it on any line.
     before: [u32; 2],
@@ -48,12 +48,12 @@ pub(super) struct Pass<'v> {
 
 impl<'v> Pass<'v> {
     /// By warps that know the same.
-    pub fn new(new: Event, warps: &'v [Warp], view: View<'v>, reads: bool) -> Pass<'v> {
+    pub fn new(new: ShadowEvent, warps: &'v [Warp], view: View<'v>, reads: bool) -> Pass<'v> {
         let starts = new.by.actor != warps[0].id;
         Pass { new, warps, view, starts, reads, id: 0, before: [0; 2], others: [0; OTHERS], replaced: 0 }
     }
 
-    /// For a piece of it: who, and what they know.
+    /// The actor and its knowledge, for a piece of the line.
     pub fn view(&self, stripe: &Stripe) -> View<'v> {
         if self.starts {
             return self.view;
@@ -62,7 +62,7 @@ impl<'v> Pass<'v> {
         View { warp, lanes: stripe.lanes(), ..self.view }
     }
 
-    /// It was fine when it happened, and is only kept.
+    /// Whether the access is already checked, and recorded for later accesses only.
     pub fn again(self) -> Pass<'v> {
         Pass { starts: true, ..self }
     }
@@ -114,7 +114,7 @@ impl<'v> Pass<'v> {
 
     /// Does a barrier of the CTA come between?
     #[inline]
-    fn is_behind_barrier(&self, old: &Event) -> bool {
+    fn is_behind_barrier(&self, old: &ShadowEvent) -> bool {
         are_neighbours(old.by.actor, self.warps[0].id) && self.warps[0].knows_by_barrier(old.by.actor, old.by.time)
     }
 
@@ -141,14 +141,14 @@ impl<'v> Pass<'v> {
     }
 
     /// Do the lanes, or whoever starts the operation, know all of an access by these lanes?
-    fn knows(&self, old: &Event, lanes: u32) -> bool {
+    fn knows(&self, old: &ShadowEvent, lanes: u32) -> bool {
         let Record { actor, time, what, .. } = old.by;
         self.view.is_behind(what, actor, lanes, time)
     }
 
     /// Has each piece of an access happened before?
     #[inline(never)]
-    fn is_after_each(&self, old: &Event, line: u64) -> bool {
+    fn is_after_each(&self, old: &ShadowEvent, line: u64) -> bool {
         if old.bytes(line) & self.new.bytes(line) == 0 {
             return true;
         }
@@ -162,7 +162,7 @@ impl<'v> Pass<'v> {
 
     /// Does it say all of a read of a line, or of a line all of whose bytes it reads?
     #[inline]
-    fn replaces(&self, old: &Event, line: Option<u64>) -> bool {
+    fn replaces(&self, old: &ShadowEvent, line: Option<u64>) -> bool {
         old.is_replaced(&self.new, |old| self.is_behind_barrier(old), line)
     }
 }
@@ -350,7 +350,7 @@ impl Last {
         self.tags.set_full(self.has_written(events, line, u64::MAX));
     }
 
-    /// Its list, made if need be.
+    /// Returns the list of the line, which it makes if there is none.
     fn list<'m>(&mut self, events: &'m mut Events) -> &'m mut Vec<u32> {
         if self.tags.list() == 0 {
             events.lists.push(Vec::new());

@@ -91,7 +91,7 @@ impl Line {
         self.last.tags.is_guarded()
     }
 
-    /// Its words, made if need be.
+    /// Returns the shadow words of the line, which it makes if there are none.
     #[inline]
     pub fn split<'m>(&mut self, more: &'m mut More, number: u64) -> LineWords<'m> {
         let More { lists, events, blocks, .. } = more;
@@ -167,7 +167,7 @@ impl Line {
         fine
     }
 
-    /// All of it is written in one piece: it has one record again.
+    /// Gives the line one record again, because one piece writes all of it.
     pub fn join(&mut self, more: &mut More, pass: &mut Pass<'_>) {
         more.blocks.remove(self.words());
         self.last.tags.set_words(0);

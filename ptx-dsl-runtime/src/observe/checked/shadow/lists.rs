@@ -5,10 +5,10 @@ use super::record::Record;
 /// A list. It fits into half of a cache line.
 #[derive(Debug, Clone, Default)]
 #[repr(align(32))]
-pub(super) struct List(Place);
+pub(super) struct List(ListPlace);
 
 #[derive(Debug, Clone, Default)]
-enum Place {
+enum ListPlace {
     #[default]
     Empty,
     One(Record),
@@ -19,27 +19,27 @@ impl List {
     #[inline]
     pub fn records(&self) -> &[Record] {
         match &self.0 {
-            Place::Empty => &[],
-            Place::One(record) => std::slice::from_ref(record),
-            Place::Many(records) => records,
+            ListPlace::Empty => &[],
+            ListPlace::One(record) => std::slice::from_ref(record),
+            ListPlace::Many(records) => records,
         }
     }
 
     #[inline]
     pub fn records_mut(&mut self) -> &mut [Record] {
         match &mut self.0 {
-            Place::Empty => &mut [],
-            Place::One(record) => std::slice::from_mut(record),
-            Place::Many(records) => records,
+            ListPlace::Empty => &mut [],
+            ListPlace::One(record) => std::slice::from_mut(record),
+            ListPlace::Many(records) => records,
         }
     }
 
     #[inline]
     pub fn push(&mut self, record: Record) {
         match &mut self.0 {
-            Place::Empty => self.0 = Place::One(record),
-            Place::One(first) => self.0 = Place::Many(vec![*first, record]),
-            Place::Many(records) => records.push(record),
+            ListPlace::Empty => self.0 = ListPlace::One(record),
+            ListPlace::One(first) => self.0 = ListPlace::Many(vec![*first, record]),
+            ListPlace::Many(records) => records.push(record),
         }
     }
 
@@ -47,10 +47,10 @@ impl List {
     #[inline]
     pub fn retain(&mut self, f: impl Fn(&Record) -> bool) {
         match &mut self.0 {
-            Place::Empty => {}
-            Place::One(record) if f(record) => {}
-            Place::One(_) => self.0 = Place::Empty,
-            Place::Many(records) => records.retain(f),
+            ListPlace::Empty => {}
+            ListPlace::One(record) if f(record) => {}
+            ListPlace::One(_) => self.0 = ListPlace::Empty,
+            ListPlace::Many(records) => records.retain(f),
         }
     }
 

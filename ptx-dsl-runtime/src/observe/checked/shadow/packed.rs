@@ -1,6 +1,6 @@
 //! Shadow words as they are kept: numbers of events, and which of their threads made the access.
 
-use super::event::Event;
+use super::event::ShadowEvent;
 use super::events::Events;
 use super::lists::Lists;
 use super::record::{Record, joins, replaces};
@@ -8,7 +8,7 @@ use super::word::WordAccesses;
 use crate::observe::checked::actor::{Actor, cta_of};
 use crate::observe::checked::recent::Recent;
 use crate::observe::checked::threads::Warp;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 use crate::observe::monitor::Scope;
 
 /// The last write to four bytes and the read set, in 16 bytes.
@@ -37,7 +37,7 @@ impl By {
     /// A bit for a write: there may be a message of strong accesses.
     const MESSAGE: u16 = 1 << 14;
 
-    /// It is strong, of scope `.gpu`.
+    /// The access is strong, of scope `.gpu`.
     const GPU: u16 = 1 << 15;
 
     /// A shift for a read: the first of four bits of a hash of the CTA.
@@ -82,7 +82,7 @@ impl By {
 
     /// The record of an event for some bytes.
     #[inline]
-    fn record(self, event: &Event, bytes: u8) -> Record {
+    fn record(self, event: &ShadowEvent, bytes: u8) -> Record {
         let Record { actor, lanes, .. } = event.by;
         let (thread, one) = (u32::from(self.who()), !self.has(By::ALL.0));
         let (actor, lanes) = if one { (actor.wrapping_add(thread / 32), 1 << (thread % 32)) } else { (actor, lanes) };
@@ -90,7 +90,7 @@ impl By {
     }
 
     /// Who of an event a record is of, if it is.
-    fn of(record: &Record, event: &Event) -> Option<By> {
+    fn of(record: &Record, event: &ShadowEvent) -> Option<By> {
         let Record { actor, time, lanes, site, strong, what, .. } = *record;
         let same = (time, site, strong, what) == (event.by.time, event.by.site, event.by.strong, event.by.what);
         let warp = actor.wrapping_sub(event.by.actor);
@@ -103,7 +103,7 @@ impl By {
     }
 }
 
-/// What is kept of accesses beside words.
+/// The facts about accesses that shadow words have no room for.
 pub(super) struct Kept<'k> {
     pub events: &'k mut Events,
     pub lists: &'k mut Lists,
@@ -118,13 +118,13 @@ pub(super) struct Quick<'q> {
     pub reads: bool,
     /// The access is to more than one word.
     is_wide: bool,
-    /// It is strong, of scope `.gpu`.
+    /// The access is strong, of scope `.gpu`.
     is_gpu: bool,
     /// The hash of its CTA.
     cta: u16,
     /// The lanes at whose places there may be a message.
     pub messages: u32,
-    /// Its event, once there is one.
+    /// The event of the access, once there is one.
     id: u32,
     /// An event that is before all its lanes.
     before: u32,
@@ -142,10 +142,10 @@ impl<'q> Quick<'q> {
             let Kept { events, recent, .. } = kept;
             // the event of another warp would do for `kept`, but not for `by`
             let one = Record { lanes: 1, ..*self.new };
-            let is_own = |event: &Event| event.by.actor == one.actor && By::of(&one, event).is_some();
+            let is_own = |event: &ShadowEvent| event.by.actor == one.actor && By::of(&one, event).is_some();
             let place = recent.of(one.actor, one.site);
             if !events.get(*place).is_some_and(|event| event.is_of_cells() && is_own(event)) {
-                *place = events.keep(Event::of_cells(*self.new));
+                *place = events.keep(ShadowEvent::of_cells(*self.new));
             }
             self.id = *place;
         }
@@ -177,7 +177,7 @@ impl<'q> Quick<'q> {
 
     /// Is it an access of the same lane?
     #[inline]
-    fn is_own(&self, event: &Event, by: By, lane: u32) -> bool {
+    fn is_own(&self, event: &ShadowEvent, by: By, lane: u32) -> bool {
         event.by.actor == self.new.actor && u32::from(by.who()) == lane
     }
 
@@ -325,7 +325,7 @@ impl ShadowWord {
         if new.write != old.write {
             // of a write that comes from the line, it is not known what was before
             let message =
-                self.has_message() || near != 0 || new.write.strong.is_some() || new.write.what != What::Store;
+                self.has_message() || near != 0 || new.write.strong.is_some() || new.write.what != RecordKind::Store;
             let (id, by) = kept(events, &new.write, near);
             (self.write, self.write_by) = (id, by.with(By::MESSAGE, message));
         }
@@ -344,7 +344,8 @@ impl ShadowWord {
 
 /// Is it a strong access of threads, of scope `.gpu`? All such accesses of the same bytes are in no race with each other.
 fn is_gpu(record: &Record) -> bool {
-    record.strong == Some(Scope::Gpu) && matches!(record.what, What::Load | What::Store | What::Atomic)
+    record.strong == Some(Scope::Gpu)
+        && matches!(record.what, RecordKind::Load | RecordKind::Store | RecordKind::Atomic)
 }
 
 /// The event of a record, and who of it: this one, the last one, or a new one.
@@ -356,7 +357,7 @@ fn kept(events: &mut Events, record: &Record, near: u32) -> (u32, By) {
     let known = known.or_else(|| events.last_for_cell(|event| By::of(record, event)));
     let (id, by) = known.unwrap_or_else(|| {
         let by = if record.lanes.is_power_of_two() { By::thread(0, record.lanes.trailing_zeros()) } else { By::ALL };
-        (events.keep(Event::of_cells(*record)), by)
+        (events.keep(ShadowEvent::of_cells(*record)), by)
     });
     (id, by.with(By::GPU, is_gpu(record)))
 }

@@ -4,20 +4,20 @@
 //! somebody writes there, so they are only noted in a read set. After the next barrier every thread of the CTA knows of them, and there
 //! are no others; they are forgotten, but for the lines that they have read.
 
-use super::event::Event;
+use super::event::ShadowEvent;
 use super::lines::Lines;
 
 /// The largest read set of a phase.
 const MOST: usize = 4096;
 
-/// With more noted reads, all are kept by line as soon as one is.
+/// Above this number of noted reads, all are kept by line as soon as one is.
 const FEW: usize = 16;
 
 /// Noted reads of several statements, which are alike but for statement and place.
 #[derive(Debug, Default)]
 struct ReadChains {
     /// The first read of each, and where its others end.
-    first: Vec<(Event, usize)>,
+    first: Vec<(ShadowEvent, usize)>,
     others: Vec<(u32, i32)>,
 }
 
@@ -28,7 +28,7 @@ impl ReadChains {
     }
 
     /// All reads.
-    fn reads(&self) -> impl Iterator<Item = Event> + '_ {
+    fn reads(&self) -> impl Iterator<Item = ShadowEvent> + '_ {
         let starts = std::iter::once(0).chain(self.first.iter().map(|(_, end)| *end));
         self.first.iter().zip(starts).flat_map(|((first, end), start)| {
             std::iter::once(*first).chain(self.others[start..*end].iter().map(|other| first.moved(*other)))
@@ -36,7 +36,7 @@ impl ReadChains {
     }
 }
 
-/// What is known of the lines between two barriers.
+/// The reads and writes of lines between two barriers.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     /// The memory is that of a CTA alone in its cluster.
@@ -49,7 +49,7 @@ pub(super) struct Phase {
     /// The lines written since that were quiet, and that threads have written alone: they are quiet again after the next barrier.
     again: Lines,
     /// The read set, and the lines from the first to the last of each read.
-    read_set: Vec<Event>,
+    read_set: Vec<ShadowEvent>,
     chains: ReadChains,
     touched: Lines,
     /// The lines of those that are forgotten, if nobody has written there since.
@@ -103,7 +103,7 @@ impl Phase {
 
     /// Notes a read, if that is all there is to do.
     #[inline]
-    pub fn note(&mut self, read: &Event) -> bool {
+    pub fn note(&mut self, read: &ShadowEvent) -> bool {
         let Some(lines) = read.dense_lines() else { return false };
         if self.proxies || self.read_set.len() >= MOST || !self.quiet.has_all(lines) {
             return false;
@@ -115,7 +115,7 @@ impl Phase {
 
     /// Notes reads that are alike, if that is all there is to do. Otherwise nothing is done.
     #[inline]
-    pub fn note_chain(&mut self, first: &Event, others: &[(u32, i32)]) -> bool {
+    pub fn note_chain(&mut self, first: &ShadowEvent, others: &[(u32, i32)]) -> bool {
         let (low, high) = others.iter().fold((0, 0), |(low, high), other| (low.min(other.1), high.max(other.1)));
         let (Some((from, _)), Some((_, to))) =
             (first.moved((0, low)).dense_lines(), first.moved((0, high)).dense_lines())
@@ -141,7 +141,13 @@ impl Phase {
     /// Somebody writes to these lines, of which some as a whole, perhaps with accesses of warps. The noted reads that matter are to be
     /// kept by line.
     #[inline]
-    pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, kept: &mut Vec<Event>) {
+    pub fn write(
+        &mut self,
+        lines: (u64, u64),
+        whole: (u64, u64),
+        by: Option<&ShadowEvent>,
+        kept: &mut Vec<ShadowEvent>,
+    ) {
         match by {
             Some(_) if self.written.has_all(lines) => {}
             Some(_) => self.quiet.give(lines, &mut self.again),
@@ -157,7 +163,7 @@ impl Phase {
     }
 
     #[inline(never)]
-    fn keep(&mut self, lines: (u64, u64), by: Option<&Event>, kept: &mut Vec<Event>) {
+    fn keep(&mut self, lines: (u64, u64), by: Option<&ShadowEvent>, kept: &mut Vec<ShadowEvent>) {
         if self.read_set.len() > FEW || !self.chains.first.is_empty() {
             self.take(kept);
             return;
@@ -180,7 +186,7 @@ impl Phase {
             }
         }
         self.touched.remove(lines);
-        for (from, to) in self.read_set.iter().map(Event::all_lines) {
+        for (from, to) in self.read_set.iter().map(ShadowEvent::all_lines) {
             self.touched.insert((from.max(lines.0), to.min(lines.1)));
         }
     }
@@ -197,7 +203,7 @@ impl Phase {
     }
 
     /// The noted reads, to be kept elsewhere.
-    pub fn take(&mut self, reads: &mut Vec<Event>) {
+    pub fn take(&mut self, reads: &mut Vec<ShadowEvent>) {
         self.touched.clear();
         reads.append(&mut self.read_set);
         reads.extend(self.chains.reads());

@@ -4,7 +4,7 @@ use crate::observe::checked::actor::{Actor, COPIES, includes};
 use crate::observe::checked::clock::Bridge;
 use crate::observe::checked::operations::View;
 use crate::observe::checked::threads::Warp;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 use crate::observe::monitor::{Order, Scope};
 
 /// Accesses to some of four bytes.
@@ -20,12 +20,12 @@ pub(in crate::observe::checked) struct Record {
     pub bytes: u8,
     /// Strong accesses have a scope.
     pub strong: Option<Scope>,
-    pub what: What,
+    pub what: RecordKind,
 }
 
 impl Record {
     /// The record of an access of lanes, at the epoch of their warp.
-    pub fn new(warp: &mut Warp, lanes: u32, site: u32, what: What, order: Order) -> Record {
+    pub fn new(warp: &mut Warp, lanes: u32, site: u32, what: RecordKind, order: Order) -> Record {
         let (time, id) = (warp.event(), warp.id);
         Record { actor: id, time, lanes, site, bytes: 0, strong: order.is_strong().then_some(order.scope), what }
     }
@@ -47,14 +47,14 @@ impl Record {
     /// Are both strong loads that are in a race with the same writes, unless these come after them?
     #[inline]
     pub fn is_alike(&self, other: &Record) -> bool {
-        let what = (self.what, other.what) == (What::Load, What::Load);
+        let what = (self.what, other.what) == (RecordKind::Load, RecordKind::Load);
         what && self.bytes == other.bytes && self.strong == other.strong && self.is_mutual_scope(other)
     }
 
     /// Has it happened before an access of lanes?
     #[inline]
     pub fn is_before(&self, view: &View<'_>) -> bool {
-        if self.what == What::Mbarrier {
+        if self.what == RecordKind::Mbarrier {
             return self.is_operation_before(view);
         }
         // a thread's accesses are in order
@@ -74,8 +74,8 @@ impl Record {
     /// through the other proxy (the example of 9.7.13.17), `fence.mbarrier_init` an initialisation with operations on the object.
     pub fn bridge(&self, view: &View<'_>) -> Option<Bridge> {
         match self.what {
-            What::Init => Some(Bridge::MbarrierInit),
-            What::Load | What::CopyStore => view.bridge,
+            RecordKind::Init => Some(Bridge::MbarrierInit),
+            RecordKind::Load | RecordKind::CopyStore => view.bridge,
             _ => None,
         }
     }

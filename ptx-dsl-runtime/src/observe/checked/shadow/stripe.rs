@@ -1,9 +1,9 @@
-//! What an access is for 64 bytes: pieces of them, each by lanes of a warp.
+//! An access as 64 bytes see it: pieces of them, each by lanes of a warp.
 
 use super::record::Record;
 use crate::observe::checked::actor::{Actor, includes};
 use crate::observe::checked::operations::View;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 use crate::observe::monitor::Scope;
 
 /// The bytes of a line.
@@ -38,7 +38,7 @@ pub(super) struct Stripe {
     site: u32,
     lanes: u32,
     strong: Option<Scope>,
-    what: What,
+    what: RecordKind,
     extent: Extent,
 }
 
@@ -97,7 +97,7 @@ impl Stripe {
         self.extent.log.is_some() && self.extent.log == new.extent.log && includes(a.min(b), self.actor, new.actor)
     }
 
-    /// What it is for four bytes: a record for each element in them, or one.
+    /// The access as four bytes see it: a record for each element in them, or one.
     pub fn records(&self, word: u32) -> impl Iterator<Item = Record> {
         let Stripe { actor, time, site, lanes, strong, what, extent } = *self;
         let size = match extent.log {

@@ -103,7 +103,7 @@ impl SummaryPages {
         Some(&mut self.summaries_of(page)?[group])
     }
 
-    /// What a line has, if somebody has accessed its page.
+    /// Returns the record of a line, if somebody has accessed its page.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&Line> {
         let (page, at) = SummaryPages::place(number);
@@ -205,7 +205,7 @@ mod tests {
         lines.map(|line| pages.get(line).map_or(0, |line| line.last.tags.list())).collect()
     }
 
-    /// So many records are visited that have a mark.
+    /// The number of visited records that have a mark.
     fn records(pages: &mut SummaryPages) -> usize {
         let mut count = 0;
         pages.each(|line| count += usize::from(line.last.tags.list() != 0));

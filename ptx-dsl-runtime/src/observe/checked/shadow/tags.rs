@@ -1,4 +1,4 @@
-//! What is to be known of a line beside its last accesses, in four bytes: lines are many.
+//! Facts about a line beside its last accesses, in four bytes, because lines are many.
 
 /// From bit 0: all bytes are written, the line is guarded, it has words, its group has its accesses; the number of its words or of its
 /// list, 0: none.

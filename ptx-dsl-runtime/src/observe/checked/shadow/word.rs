@@ -13,7 +13,7 @@ use super::lists::Lists;
 use super::record::{Record, joins, replaces};
 use crate::observe::checked::operations::View;
 use crate::observe::checked::threads::Warp;
-use crate::observe::checked::what::What;
+use crate::observe::checked::what::RecordKind;
 
 /// The largest read set of a word. Of more reads some are forgotten, and races with them.
 pub(super) const MOST_READS: usize = 32;
@@ -27,7 +27,7 @@ pub(super) struct WordAccesses {
     pub more: u32,
 }
 
-/// What an access finds.
+/// The outcome of comparing an access with a shadow word.
 #[derive(Debug, Default)]
 pub(in crate::observe::checked) struct Outcome {
     /// An access that is in a race with it.
@@ -81,10 +81,10 @@ impl WordAccesses {
             return;
         }
         // compilers write over a store that threads have read since: it has reached the memory
-        let done = writes && self.read.what == What::Load && self.read.lanes != 0;
+        let done = writes && self.read.what == RecordKind::Load && self.read.lanes != 0;
         let mut check = |r: &Record| {
             let event = (r.actor, r.lanes, r.time, r.site);
-            if let Some(content) = view.content.filter(|_| r.what == What::CopyStore)
+            if let Some(content) = view.content.filter(|_| r.what == RecordKind::CopyStore)
                 && view.operations.is_copy_of(event, content)
             {
                 equal = true;
@@ -104,7 +104,7 @@ impl WordAccesses {
                     outcome.race = Some(*r);
                 }
             } else if view.bridge.is_some()
-                && (r.what.needs_fence() && !done || view.reads && r.what == What::Load)
+                && (r.what.needs_fence() && !done || view.reads && r.what == RecordKind::Load)
                 && !view.is_fenced(r.actor, r.lanes, r.time)
             {
                 outcome.unfenced = Some(*r);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An operation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Operation {
+pub(super) struct PipelinedOperation {
     pub slot: u32,
     /// The warp of the issuing thread.
     pub warp: Actor,
@@ -21,10 +21,10 @@ pub(super) struct Operation {
     pub pipeline: Pipeline,
 }
 
-impl Operation {
+impl PipelinedOperation {
     /// Whether an operation that a thread of `warp` issues now executes after this one. It does if the same thread has issued both,
     /// or if the fences around a synchronisation are between the two.
-    fn precedes(&self, later: &Operation, warp: &Warp, fences: bool) -> bool {
+    fn precedes(&self, later: &PipelinedOperation, warp: &Warp, fences: bool) -> bool {
         let same_thread = (self.warp, self.lanes) == (later.warp, later.lanes);
         let ordered = || {
             warp.any_is_fenced(Bridge::Tensor, self.warp, self.lanes, self.issued)
@@ -43,7 +43,7 @@ impl Operation {
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
     /// The operations by number, each with the operations before it.
-    operations: BTreeMap<u64, (Operation, BTreeSet<u64>)>,
+    operations: BTreeMap<u64, (PipelinedOperation, BTreeSet<u64>)>,
     started: u64,
     /// The operations of other threads that the commits of a thread complete: their threads, and the time before which they are.
     of_others: FxHashMap<(Actor, u32), FxHashMap<(Actor, u32), u32>>,
@@ -55,7 +55,7 @@ const KEPT: usize = 32;
 impl Pipelines {
     /// A cluster starts in this slot.
     pub fn forget(&mut self, slot: u32) {
-        let ended = |operation: &Operation| operation.slot == slot;
+        let ended = |operation: &PipelinedOperation| operation.slot == slot;
         for (operation, _) in self.operations.values().filter(|(operation, _)| ended(operation)) {
             self.of_others.remove(&(operation.warp, operation.lanes));
         }
@@ -63,7 +63,7 @@ impl Pipelines {
     }
 
     /// An operation of a thread of `warp` starts: its number.
-    pub fn start(&mut self, new: Operation, warp: &Warp, fences: bool) -> u64 {
+    pub fn start(&mut self, new: PipelinedOperation, warp: &Warp, fences: bool) -> u64 {
         let mut behind = BTreeSet::new();
         // the youngest first: most of the others are after it already
         for (number, (old, further)) in self.operations.iter().rev() {
@@ -98,7 +98,9 @@ impl Pipelines {
     pub fn not_tracked(&self, thread: (Actor, u32), known: &Clock) -> impl Iterator<Item = (Actor, u32, u32)> {
         let all = self.operations.values().map(|(operation, _)| operation);
         let of_others = all.filter(move |o| (o.warp, o.lanes) != thread && known.knows(o.warp, o.lanes, o.issued));
-        of_others.map(Operation::completion).filter(|(actor, lanes, time)| !known.knows(*actor, *lanes, time - 1))
+        of_others
+            .map(PipelinedOperation::completion)
+            .filter(|(actor, lanes, time)| !known.knows(*actor, *lanes, time - 1))
     }
 
     /// Forgets operations that no access needs, once they are many.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The words of Tensor Memory that are written since they were allocated.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WrittenWords {
     /// A bit for each column, by lane; empty before the first write.
     columns: Vec<[u64; COLUMNS / 64]>,
 }
@@ -19,7 +19,7 @@ fn words(columns: &Range<usize>) -> impl Iterator<Item = (usize, u64)> + use<> {
     })
 }
 
-impl Written {
+impl WrittenWords {
     /// Marks words as written.
     pub fn mark(&mut self, lanes: &Range<usize>, columns: &Range<usize>) {
         if self.columns.is_empty() {
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn words_are_written_until_their_columns_are_free() {
-        let mut written = Written::default();
+        let mut written = WrittenWords::default();
         assert!(!written.has_any(&(0..LANES), &(0..COLUMNS)));
         written.mark(&(32..64), &(60..70));
         assert!(written.has_any(&(63..65), &(69..100)) && written.has_any(&(0..LANES), &(0..61)));

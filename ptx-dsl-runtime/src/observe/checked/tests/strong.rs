@@ -287,7 +287,7 @@ fn a_store_races_with_loads_of_several_ctas() {
     }
 }
 
-/// There are so many accesses that those that no word refers to are forgotten in between.
+/// The accesses are so many that the table forgets those to which no shadow word refers.
 #[test]
 fn what_has_happened_is_known_for_long() {
     let (m, relaxed, places) = (&mut checked(), strong(Scope::Gpu), spread(0));

@@ -18,7 +18,7 @@ struct Observed {
 
 /// Lanes that know the same.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Group {
+pub(super) struct LaneGroup {
     pub(super) lanes: u32,
     pub(super) known: Rc<Clock>,
     /// The clocks that a later strong store publishes (a release pattern that begins with a fence).
@@ -30,7 +30,7 @@ pub(super) struct Group {
     learnt: Weak<Clock>,
 }
 
-impl Group {
+impl LaneGroup {
     /// Do its lanes know what this clock knows?
     fn has_learnt(&mut self, clock: &Rc<Clock>) -> bool {
         if std::ptr::eq(self.learnt.as_ptr(), Rc::as_ptr(clock)) {
@@ -44,7 +44,7 @@ impl Group {
     }
 
     /// Do its lanes know the same as those of another one?
-    fn knows_the_same(&self, other: &Group) -> bool {
+    fn knows_the_same(&self, other: &LaneGroup) -> bool {
         Rc::ptr_eq(&self.known, &other.known)
             && self.fenced.len() == other.fenced.len()
             && self.fenced.iter().zip(&other.fenced).all(|(a, b)| a.0 == b.0 && Rc::ptr_eq(&a.1, &b.1))
@@ -85,7 +85,7 @@ pub(in crate::observe::checked) struct Warp {
     pub(super) whole: bool,
     /// Nobody in it has learnt anything since its start, but from barriers of all threads of the CTA.
     pub(super) plain: bool,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<LaneGroup>,
 }
 
 /// The clocks that lanes of a warp publish.
@@ -132,7 +132,7 @@ impl Warp {
             used: false,
             whole: true,
             plain: true,
-            groups: vec![Group { lanes: exist, known: known.clone(), ..Group::default() }],
+            groups: vec![LaneGroup { lanes: exist, known: known.clone(), ..LaneGroup::default() }],
         }
     }
 
@@ -184,7 +184,7 @@ impl Warp {
     }
 
     #[inline]
-    fn group(&self, lane: u32) -> &Group {
+    fn group(&self, lane: u32) -> &LaneGroup {
         self.groups.iter().find(|g| g.lanes >> lane & 1 != 0).unwrap_or(&self.groups[0])
     }
 
@@ -323,7 +323,7 @@ impl Warp {
     }
 
     /// Makes groups of these lanes alone, and calls `f` with each.
-    fn for_lanes(&mut self, lanes: u32, mut f: impl FnMut(&mut Group)) {
+    fn for_lanes(&mut self, lanes: u32, mut f: impl FnMut(&mut LaneGroup)) {
         if let [all] = &mut self.groups[..]
             && all.lanes & !lanes == 0
         {
@@ -338,7 +338,7 @@ impl Warp {
             if inside == g.lanes {
                 f(g);
             } else {
-                let mut new = Group { lanes: inside, ..g.clone() };
+                let mut new = LaneGroup { lanes: inside, ..g.clone() };
                 g.lanes &= !inside;
                 f(&mut new);
                 parted.push(new);

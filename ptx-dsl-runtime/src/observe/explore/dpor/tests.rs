@@ -1,7 +1,7 @@
 //! Small programs, explored by [`Exhaustive`] and by brute force: the same schedules, none of them twice.
 
 use super::*;
-use crate::machine::steps::effect::{Action, Object};
+use crate::machine::steps::effect::{Action, StepObject};
 use ptx_dsl_test_support::random::Random;
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ impl Step {
             Step::Write(_) => Action::Write,
             Step::Await(_) => Action::After { phase: 0 },
         };
-        Effect { object: Object::Global(0, 4 * self.object()), action }
+        Effect { object: StepObject::Global(0, 4 * self.object()), action }
     }
 }
 

@@ -11,11 +11,11 @@ use crate::numerics::matrix::dot::WIDE;
 use crate::numerics::matrix::fragment::Cells;
 
 /// The bits of a row, the even columns first.
-pub type Row = [u32; WIDE];
+pub type AccumulatorRow = [u32; WIDE];
 
 /// A row of C, in at most four registers.
 #[inline(always)]
-pub fn load(cells: Cells, registers: &[&Words; 4], row: usize) -> Row {
+pub fn load(cells: Cells, registers: &[&Words; 4], row: usize) -> AccumulatorRow {
     let (half, first) = (row / 8 % 2, row % 8 * 4);
     let mut all = [0; WIDE];
     let (even, odd) = all.split_at_mut(4);
@@ -36,7 +36,7 @@ pub fn load(cells: Cells, registers: &[&Words; 4], row: usize) -> Row {
 
 /// Stores D, of which `row` computes the bits of a row.
 #[inline(always)]
-pub fn store(cells: Cells, d: &mut [Destination<'_>], row: impl Fn(usize) -> Row) {
+pub fn store(cells: Cells, d: &mut [Destination<'_>], row: impl Fn(usize) -> AccumulatorRow) {
     match cells {
         Cells::Word => {
             for (half, pair) in d.chunks_exact_mut(2).enumerate() {
@@ -67,7 +67,7 @@ pub fn store(cells: Cells, d: &mut [Destination<'_>], row: impl Fn(usize) -> Row
 
 /// Sets the two registers of eight rows.
 #[inline(always)]
-fn words(half: usize, even: &mut Words, odd: &mut Words, row: &impl Fn(usize) -> Row) {
+fn words(half: usize, even: &mut Words, odd: &mut Words, row: &impl Fn(usize) -> AccumulatorRow) {
     for (g, (even, odd)) in even.chunks_exact_mut(4).zip(odd.chunks_exact_mut(4)).enumerate() {
         let row = row(8 * half + g);
         let (first, second) = row.split_at(4);
@@ -87,7 +87,7 @@ pub fn store_floats(cells: Cells, d: &mut [Destination<'_>], sums: &[[f32; WIDE]
 
 /// Elements of C as f32.
 #[inline(always)]
-pub fn floats(cells: Cells, row: &Row) -> [f32; WIDE] {
+pub fn floats(cells: Cells, row: &AccumulatorRow) -> [f32; WIDE] {
     match cells {
         Cells::Word => array(|n| f32::from_bits(row[n])),
         Cells::Half => array(|n| f16_to_f32(row[n] as u16)),

@@ -7,7 +7,7 @@ use crate::numerics::matrix::dot::WIDE;
 use crate::numerics::matrix::format::tf32;
 
 /// The packing of elements in registers.
-pub trait Elements {
+pub trait DirectElements {
     /// Elements of a register.
     const PER: usize;
     /// Is the product of two elements exact in f32?
@@ -20,7 +20,7 @@ pub trait Elements {
 
 /// The elements of a register of A: eight rows, those of each side by side.
 #[inline(always)]
-pub fn rows<L: Level, E: Elements>(elements: &E, register: &Words, to: &mut [f32]) {
+pub fn rows<L: Level, E: DirectElements>(elements: &E, register: &Words, to: &mut [f32]) {
     for (words, to) in register.as_chunks::<8>().0.iter().zip(to.chunks_exact_mut(8 * E::PER)) {
         elements.in_order::<L>(words, to);
     }
@@ -29,7 +29,7 @@ pub fn rows<L: Level, E: Elements>(elements: &E, register: &Words, to: &mut [f32
 /// The elements of a register of B, by k. The even columns come first: so four lanes of a register of C, which are even or odd columns
 /// of a row, are half of a row of sums.
 #[inline(always)]
-pub fn columns<L: Level, E: Elements>(elements: &E, register: &Words, to: &mut [[f32; WIDE]]) {
+pub fn columns<L: Level, E: DirectElements>(elements: &E, register: &Words, to: &mut [[f32; WIDE]]) {
     let (columns, _) = register.as_chunks::<4>();
     let even = L::transpose(&[columns[0], columns[2], columns[4], columns[6]]);
     let odd = L::transpose(&[columns[1], columns[3], columns[5], columns[7]]);
@@ -45,7 +45,7 @@ pub fn columns<L: Level, E: Elements>(elements: &E, register: &Words, to: &mut [
 /// Two f16.
 pub struct F16;
 
-impl Elements for F16 {
+impl DirectElements for F16 {
     const PER: usize = 2;
     const EXACT: bool = true;
 
@@ -65,7 +65,7 @@ impl Elements for F16 {
 /// Two bf16.
 pub struct Bf16;
 
-impl Elements for Bf16 {
+impl DirectElements for Bf16 {
     const PER: usize = 2;
     const EXACT: bool = false;
 
@@ -87,7 +87,7 @@ impl Elements for Bf16 {
 /// One tf32 element in a register.
 pub struct Tf32;
 
-impl Elements for Tf32 {
+impl DirectElements for Tf32 {
     const PER: usize = 1;
     const EXACT: bool = false;
 
@@ -105,7 +105,7 @@ impl Elements for Tf32 {
 /// Bytes, by the values of all.
 pub struct Four(pub &'static [f32; 256]);
 
-impl Elements for Four {
+impl DirectElements for Four {
     const PER: usize = 4;
     const EXACT: bool = true;
 
@@ -127,7 +127,7 @@ impl Elements for Four {
 /// Two of four bytes, from this one on.
 pub struct Two(pub &'static [f32; 256], pub u32);
 
-impl Elements for Two {
+impl DirectElements for Two {
     const PER: usize = 2;
     const EXACT: bool = true;
 

@@ -1,6 +1,6 @@
 //! The fused sums of tensor cores.
 
-use super::elements::{Bf16, Elements, F16, Four, Tf32, Two, columns, rows};
+use super::elements::{Bf16, DirectElements, F16, Four, Tf32, Two, columns, rows};
 use super::{DEEP, Floats, Job, ROWS, Sum};
 use crate::numerics::lanes::Level;
 use crate::numerics::matrix::dot::{LEAST, WIDE, finish};
@@ -18,7 +18,7 @@ pub fn add<L: Level>(job: &Job<'_>, model: Model, sums: &mut Floats) -> bool {
     let (formats, halved) = (job.form.formats, matches!(job.sum, Sum::Halves(_)));
     let (parts, decoded): (&[_], _) = if halved { (&[Some(0), Some(2)], [Format::F16; 2]) } else { (&[None], formats) };
     // one call of each function: one that is not inlined would not have the instruction set, and call every instruction
-    let mut factors = Factors { a: [0.0; _], b: [[0.0; WIDE]; _], k: 0, chunk: 0 };
+    let mut factors = FusedFactors { a: [0.0; _], b: [[0.0; WIDE]; _], k: 0, chunk: 0 };
     for half in parts {
         factors.decode::<L>(formats, *half, job);
         if !factors.add::<L>(model, decoded, sums) {
@@ -29,7 +29,7 @@ pub fn add<L: Level>(job: &Job<'_>, model: Model, sums: &mut Floats) -> bool {
 }
 
 /// A and B as f32.
-struct Factors {
+struct FusedFactors {
     /// The elements of A as in registers: parts of k, each with 16 rows of `chunk` elements.
     a: [f32; ROWS * DEEP],
     /// The rows of B, by k.
@@ -38,7 +38,7 @@ struct Factors {
     chunk: usize,
 }
 
-impl Factors {
+impl FusedFactors {
     /// `half`: only these two elements of the four of each register.
     #[inline(always)]
     fn decode<L: Level>(&mut self, formats: [Format; 2], half: Option<u32>, job: &Job<'_>) {
@@ -52,7 +52,7 @@ impl Factors {
     }
 
     #[inline(always)]
-    fn fill<L: Level, E: Elements>(&mut self, [of_a, of_b]: [&E; 2], job: &Job<'_>) {
+    fn fill<L: Level, E: DirectElements>(&mut self, [of_a, of_b]: [&E; 2], job: &Job<'_>) {
         (self.k, self.chunk) = (4 * E::PER * job.b.n, 4 * E::PER);
         for (register, to) in job.a.each().iter().zip(self.a.chunks_exact_mut(32 * E::PER)) {
             rows::<L, E>(of_a, register, to);

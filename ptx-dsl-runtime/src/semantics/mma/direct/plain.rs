@@ -1,6 +1,6 @@
 //! Ordinary sums of f32.
 
-use super::elements::{Bf16, Elements, F16, Four, Tf32, columns, rows};
+use super::elements::{Bf16, DirectElements, F16, Four, Tf32, columns, rows};
 use super::{Floats, Job, ROWS};
 use crate::numerics::lanes::Level;
 use crate::numerics::matrix::dot::WIDE;
@@ -24,7 +24,7 @@ pub fn add<L: Level>(job: &Job<'_>, sums: &mut Floats) {
 }
 
 #[inline(always)]
-fn add_all<L: Level, E: Elements>([of_a, of_b]: [&E; 2], job: &Job<'_>, sums: &mut Floats) {
+fn add_all<L: Level, E: DirectElements>([of_a, of_b]: [&E; 2], job: &Job<'_>, sums: &mut Floats) {
     let chunk = 4 * E::PER;
     let (mut a, mut b) = ([0.0; ROWS * CHUNK], [[0.0; WIDE]; CHUNK]);
     let (a, b) = (&mut a[..ROWS * chunk], &mut b[..chunk]);

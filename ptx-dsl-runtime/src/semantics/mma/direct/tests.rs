@@ -1,6 +1,6 @@
 //! The same bits as from tiles, which are compared with an H200 and with exact integers.
 
-use super::super::{Product, direct_sum};
+use super::super::{MmaProduct, direct_sum};
 use super::*;
 use crate::numerics::accumulation::Numerics;
 use crate::numerics::lanes::Lanes;
@@ -76,7 +76,7 @@ fn direct_products_have_the_bits_of_those_of_tiles() {
             for (target, numerics) in targets.iter().flat_map(|t| [(t, Numerics::Exact), (t, Numerics::Fast)]) {
                 let count = if form.cells[0] == Cells::Half { 2 } else { 4 };
                 let machine = Machine { target: *target, set, numerics };
-                let product = Product::new(&form, q, machine, s).expect("no metadata");
+                let product = MmaProduct::new(&form, q, machine, s).expect("no metadata");
                 let rows = if product.is_halved() { product.by_halves() } else { product.run() };
                 let mut want = vec![[0; 32]; count];
                 form.cells[0].store(&rows, &mut want.iter_mut().map(Destination::Words).collect::<Vec<_>>());

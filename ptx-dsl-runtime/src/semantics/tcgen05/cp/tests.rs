@@ -19,7 +19,7 @@ fn plain(start: u32, leading: u32, stride: u32) -> Shared {
     Shared { start, leading, stride, swizzle: Swizzle::None, base: 0, absolute: false, half: 0 }
 }
 
-fn copied(copy: &Copy) -> Tmem {
+fn copied(copy: &CpCopy) -> Tmem {
     let (mut tmem, shared) = (tensor_memory(), shared());
     copy.run(&mut [TensorCta { tmem: &mut tmem, shared: &shared }]).unwrap();
     tmem
@@ -30,32 +30,32 @@ fn word(at: usize) -> u32 {
 }
 
 /// The row of the source that a lane gets, by the text of 9.7.16.9.2, warp by warp.
-fn row_of(rows: Rows, lane: usize) -> Option<usize> {
+fn row_of(rows: CpRows, lane: usize) -> Option<usize> {
     let (warp, t) = (lane / 32, lane % 32);
     match rows {
-        Rows::All128 => Some(lane),
-        Rows::Four => (t == 5).then_some(warp),
+        CpRows::All128 => Some(lane),
+        CpRows::Four => (t == 5).then_some(warp),
         // 0 and 2 are a pair, each has one half
-        Rows::Pairs02_13 => Some([t, t, t + 32, t + 32][warp]),
-        Rows::Pairs01_23 => Some([t, t + 32, t, t + 32][warp]),
-        Rows::Times4 => Some(t),
+        CpRows::Pairs02_13 => Some([t, t, t + 32, t + 32][warp]),
+        CpRows::Pairs01_23 => Some([t, t + 32, t, t + 32][warp]),
+        CpRows::Times4 => Some(t),
     }
 }
 
 #[test]
 fn every_shape_and_multicast() {
     let shapes = [
-        (Rows::All128, 2),
-        (Rows::All128, 1),
-        (Rows::Four, 2),
-        (Rows::Pairs02_13, 1),
-        (Rows::Pairs01_23, 1),
-        (Rows::Times4, 1),
+        (CpRows::All128, 2),
+        (CpRows::All128, 1),
+        (CpRows::Four, 2),
+        (CpRows::Pairs02_13, 1),
+        (CpRows::Pairs01_23, 1),
+        (CpRows::Times4, 1),
     ];
     for (rows, chunks) in shapes {
-        let lane = if rows == Rows::Four { 5 } else { 0 };
+        let lane = if rows == CpRows::Four { 5 } else { 0 };
         let source = plain(256, 4096, 160);
-        let tmem = copied(&Copy { rows, chunks, format: None, source, lane, column: 100, ctas: 1 });
+        let tmem = copied(&CpCopy { rows, chunks, format: None, source, lane, column: 100, ctas: 1 });
         for lane in 0..LANES {
             for column in 0..ALL {
                 let wanted = match (row_of(rows, lane), column.checked_sub(100)) {
@@ -75,7 +75,8 @@ fn swizzled_sources() {
     // Swizzle<B, 4, 3> of byte addresses: bits 4.. are changed by bits 7.., B of them (9.7.16.3.3)
     for (swizzle, width, b) in [(Swizzle::B32, 32, 1), (Swizzle::B64, 64, 2), (Swizzle::B128, 128, 3)] {
         let source = Shared { start: 1024, leading: 16, stride: 8 * width, swizzle, base: 0, absolute: false, half: 0 };
-        let tmem = copied(&Copy { rows: Rows::Times4, chunks: 2, format: None, source, lane: 0, column: 0, ctas: 1 });
+        let tmem =
+            copied(&CpCopy { rows: CpRows::Times4, chunks: 2, format: None, source, lane: 0, column: 0, ctas: 1 });
         for lane in 0..LANES {
             for column in 0..8 {
                 let linear = 1024 + (lane % 32) as u32 * width + column as u32 * 4;
@@ -91,8 +92,8 @@ fn swizzled_sources() {
 
 #[test]
 fn decompression_spreads_elements_over_bytes() {
-    let copy = |format| Copy {
-        rows: Rows::Times4,
+    let copy = |format| CpCopy {
+        rows: CpRows::Times4,
         chunks: 1,
         format: Some(format),
         source: plain(0, 0, 128),
@@ -102,7 +103,7 @@ fn decompression_spreads_elements_over_bytes() {
     };
     let bytes = shared();
     let bit = |at: usize, n: usize| bytes[at + n / 8] >> (n % 8) & 1;
-    for (format, width, shift) in [(Format::B4, 4, 2), (Format::B6, 6, 0)] {
+    for (format, width, shift) in [(CpFormat::B4, 4, 2), (CpFormat::B6, 6, 0)] {
         let tmem = copied(&copy(format));
         for row in 0..32 {
             for element in 0..16 {
@@ -138,12 +139,19 @@ fn descriptors() {
 fn outside_of_memory() {
     let mut tmem = tensor_memory();
     let shared = shared();
-    let mut run = |copy: Copy| copy.run(&mut [TensorCta { tmem: &mut tmem, shared: &shared }]);
-    let copy =
-        Copy { rows: Rows::All128, chunks: 1, format: None, source: plain(0, 0, 128), lane: 0, column: 508, ctas: 1 };
-    run(Copy { ..copy }).unwrap();
-    assert!(matches!(run(Copy { column: 510, ..copy }), Err(FaultKind::TensorMemory { .. })));
-    assert!(matches!(run(Copy { lane: 1, ..copy }), Err(FaultKind::TensorMemory { .. })));
+    let mut run = |copy: CpCopy| copy.run(&mut [TensorCta { tmem: &mut tmem, shared: &shared }]);
+    let copy = CpCopy {
+        rows: CpRows::All128,
+        chunks: 1,
+        format: None,
+        source: plain(0, 0, 128),
+        lane: 0,
+        column: 508,
+        ctas: 1,
+    };
+    run(CpCopy { ..copy }).unwrap();
+    assert!(matches!(run(CpCopy { column: 510, ..copy }), Err(FaultKind::TensorMemory { .. })));
+    assert!(matches!(run(CpCopy { lane: 1, ..copy }), Err(FaultKind::TensorMemory { .. })));
     let source = plain(16384 - 2032, 0, 128);
-    assert!(matches!(run(Copy { source, ..copy }), Err(FaultKind::OutOfBounds { space: "shared", .. })));
+    assert!(matches!(run(CpCopy { source, ..copy }), Err(FaultKind::OutOfBounds { space: "shared", .. })));
 }

@@ -5,26 +5,26 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
 use crate::numerics::qual::{Q, Qualifier, q};
 use crate::semantics::tcgen05::descriptor::Major;
-use crate::sync::collector::{Buffer, Matrix, Missing, Usage};
+use crate::sync::collector::{CollectorBuffer, Matrix, Missing, Usage};
 
 /// The qualifiers of a buffer: fill, use, last use, discard.
-const QUALIFIERS: [(Buffer, [Qualifier; 4]); 6] = [
-    (Buffer::A, [q::collector_a_fill, q::collector_a_use, q::collector_a_lastuse, q::collector_a_discard]),
-    (Buffer::B, [q::collector_b_fill, q::collector_b_use, q::collector_b_lastuse, q::collector_b_discard]),
+const QUALIFIERS: [(CollectorBuffer, [Qualifier; 4]); 6] = [
+    (CollectorBuffer::A, [q::collector_a_fill, q::collector_a_use, q::collector_a_lastuse, q::collector_a_discard]),
+    (CollectorBuffer::B, [q::collector_b_fill, q::collector_b_use, q::collector_b_lastuse, q::collector_b_discard]),
     (
-        Buffer::Stationary(0),
+        CollectorBuffer::Stationary(0),
         [q::collector_b0_fill, q::collector_b0_use, q::collector_b0_lastuse, q::collector_b0_discard],
     ),
     (
-        Buffer::Stationary(1),
+        CollectorBuffer::Stationary(1),
         [q::collector_b1_fill, q::collector_b1_use, q::collector_b1_lastuse, q::collector_b1_discard],
     ),
     (
-        Buffer::Stationary(2),
+        CollectorBuffer::Stationary(2),
         [q::collector_b2_fill, q::collector_b2_use, q::collector_b2_lastuse, q::collector_b2_discard],
     ),
     (
-        Buffer::Stationary(3),
+        CollectorBuffer::Stationary(3),
         [q::collector_b3_fill, q::collector_b3_use, q::collector_b3_lastuse, q::collector_b3_discard],
     ),
 ];
@@ -33,16 +33,16 @@ const USAGES: [Usage; 4] = [Usage::Fill, Usage::Use, Usage::LastUse, Usage::Disc
 
 /// The effects of an instruction on its buffers. Without a qualifier it discards the buffers of A and B, or with `.ws` the first of
 /// B.
-fn usages(q: Q, ws: bool) -> Vec<(Buffer, Usage)> {
-    let named = |buffer: &(Buffer, [Qualifier; 4])| {
+fn usages(q: Q, ws: bool) -> Vec<(CollectorBuffer, Usage)> {
+    let named = |buffer: &(CollectorBuffer, [Qualifier; 4])| {
         let usage = USAGES.iter().zip(buffer.1).find(|(_, name)| q.has(*name));
         usage.map(|(usage, _)| (buffer.0, *usage))
     };
     let mut all: Vec<_> = QUALIFIERS.iter().filter_map(named).collect();
-    let default: &[Buffer] = match (ws, all.is_empty()) {
-        (true, true) => &[Buffer::Stationary(0)],
+    let default: &[CollectorBuffer] = match (ws, all.is_empty()) {
+        (true, true) => &[CollectorBuffer::Stationary(0)],
         (true, false) => &[],
-        (false, _) => &[Buffer::A, Buffer::B],
+        (false, _) => &[CollectorBuffer::A, CollectorBuffer::B],
     };
     for buffer in default {
         if all.iter().all(|(named, _)| named != buffer) {
@@ -54,9 +54,9 @@ fn usages(q: Q, ws: bool) -> Vec<(Buffer, Usage)> {
 
 impl Multiply {
     /// The matrix that goes into a buffer; `at` are the operands of A and B.
-    fn matrix(&self, buffer: Buffer, at: [u64; 2]) -> Matrix {
+    fn matrix(&self, buffer: CollectorBuffer, at: [u64; 2]) -> Matrix {
         let i = &self.instruction;
-        let side = usize::from(buffer != Buffer::A);
+        let side = usize::from(buffer != CollectorBuffer::A);
         Matrix {
             at: at[side],
             in_tensor_memory: side == 0 && matches!(self.a, A::Tmem(_)),
@@ -73,11 +73,11 @@ impl Multiply {
 pub(super) fn collect(x: &mut Ctx<'_>, q: Q, job: &Multiply, at: [u64; 2], lane: u32) -> Result<(), Box<Fault>> {
     for (buffer, usage) in usages(q, job.form.ws) {
         let matrix = job.matrix(buffer, at);
-        let Err(missing) = x.collectors(job.form.pair).operate(buffer, usage, matrix) else { continue };
+        let Err(missing) = x.tensor().collectors(job.form.pair).operate(buffer, usage, matrix) else { continue };
         let (name, side) = match buffer {
-            Buffer::A => ("a".into(), "A"),
-            Buffer::B => ("b".into(), "B"),
-            Buffer::Stationary(n) => (format!("b{n}"), "B"),
+            CollectorBuffer::A => ("a".into(), "A"),
+            CollectorBuffer::B => ("b".into(), "B"),
+            CollectorBuffer::Stationary(n) => (format!("b{n}"), "B"),
         };
         let usage = if usage == Usage::Use { "use" } else { "lastuse" };
         let what = match missing {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_instructions_without_a_qualifier_discard() {
         let of = |names: &[Qualifier], ws| usages(Q::new(names, &[]), ws);
-        use {Buffer::*, Usage::*};
+        use {CollectorBuffer::*, Usage::*};
         assert_eq!(of(&[], false), [(A, Discard), (B, Discard)]);
         assert_eq!(of(&[], true), [(Stationary(0), Discard)]);
         assert_eq!(of(&[q::collector_b2_lastuse], true), [(Stationary(2), LastUse)]);

@@ -17,7 +17,7 @@ pub(super) const LUT_COLUMNS: usize = 2;
 const STRIDE: usize = 4;
 
 /// Scale factors of a row or column, in ascending k.
-pub(super) type Factors = [f64; 8];
+pub(super) type FactorRow = [f64; 8];
 
 /// The k of each stored element of A, in the order of a [`Tile`] of rows of A.
 pub(super) type Positions = Vec<[u8; 4]>;
@@ -82,7 +82,7 @@ impl Multiply {
     /// the fourth are in the words of the next four columns (eight, for more than 128 lines). Every partition has a copy.
     /// With layout B (the 2x2 one) the upper half of the columns of B is in the upper two partitions. Where the factors of
     /// A are spread there is one copy: line `l` in lane `l`, the bytes after the fourth in the next column.
-    pub(super) fn factors(&self, tmem: &Tmem, scale: &Scale, side: usize) -> Result<Vec<Factors>, FaultKind> {
+    pub(super) fn factors(&self, tmem: &Tmem, scale: &Scale, side: usize) -> Result<Vec<FactorRow>, FaultKind> {
         let lines = if side == 0 { self.path.rows() } else { self.instruction.n };
         let halves = self.halves(side);
         // the two highest bits may hold the scale factor ID, which is in the instruction descriptor too

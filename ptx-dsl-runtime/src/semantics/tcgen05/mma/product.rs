@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::multiply::{A, COMPRESSED, Multiply};
-use super::operands::{Factors, LUT_COLUMNS, Positions};
+use super::operands::{FactorRow, LUT_COLUMNS, Positions};
 use crate::fault::FaultKind;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
-use crate::machine::undefined::{Operands, UndefinedWords};
+use crate::machine::undefined::{SharedOperands, UndefinedWords};
 use crate::memory::tmem::{self, LANES};
 use crate::numerics::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
 use crate::numerics::matrix::block_scale;
@@ -48,13 +48,13 @@ fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]])
 }
 
 /// The operands of a CTA's rows of A.
-struct Rows<'a> {
+struct ProductRows<'a> {
     a: &'a Tile<HIGH>,
     positions: Option<&'a [[u8; HIGH]]>,
-    factors: Option<[&'a [Factors]; 2]>,
+    factors: Option<[&'a [FactorRow]; 2]>,
 }
 
-impl Rows<'_> {
+impl ProductRows<'_> {
     /// Positions of `HIGH` rows.
     fn positions(&self, row: usize) -> Option<&[[u8; HIGH]]> {
         self.positions.map(|p| &p[row * self.a.k..(row + 1) * self.a.k])
@@ -218,12 +218,19 @@ impl Multiply {
     }
 
     /// The sums of a tensor core.
-    fn fuse(&self, set: InstructionSet, to: (usize, &mut TensorCta<'_>), part: usize, rows: &Rows<'_>, b: &Tile<WIDE>) {
+    fn fuse(
+        &self,
+        set: InstructionSet,
+        to: (usize, &mut TensorCta<'_>),
+        part: usize,
+        rows: &ProductRows<'_>,
+        b: &Tile<WIDE>,
+    ) {
         let half = self.instruction.d == Accumulator::F16;
         let model = Model::tcgen05(if half { To::F16 } else { To::F32 });
         let factors = self.instruction.scale.zip(rows.factors).map(|(scale, all)| {
             let scale = block_scale::Scale { vector: scale.vector, format: scale.format };
-            block_scale::Factors::new(scale, all.map(<[_]>::len), |side, line, i| all[side][line][i] as f32)
+            block_scale::ScaleFactors::new(scale, all.map(<[_]>::len), |side, line, i| all[side][line][i] as f32)
         });
         let scales = factors.as_ref().map(|f| Scales { vector: f.vector, a: &f.exponents[0], b: &f.exponents[1] });
         let operands = dot::Operands { a: rows.a, b, positions: rows.positions, scales };
@@ -244,7 +251,7 @@ impl Multiply {
     }
 
     /// Computes one part of D in one CTA, with the right `finish`.
-    fn part(&self, to: (usize, &mut TensorCta<'_>), part: usize, rows: &Rows<'_>, b: &Tile<WIDE>) {
+    fn part(&self, to: (usize, &mut TensorCta<'_>), part: usize, rows: &ProductRows<'_>, b: &Tile<WIDE>) {
         if let Some(set) = self.fuses() {
             return self.fuse(set, to, part, rows, b);
         }
@@ -378,7 +385,7 @@ impl TensorJob for Multiply {
             let a: Vec<Tile<HIGH>> = (0..parts).map(|part| self.gather_a(cta, part)).collect::<Result<_, _>>()?;
             for part in 0..self.path.parts() {
                 let factors = factors.as_ref().map(|[a, b]| [&a[..], &b[..]]);
-                let rows = Rows { a: &a[part % parts], positions: positions.get(part).map(|p| &p[..]), factors };
+                let rows = ProductRows { a: &a[part % parts], positions: positions.get(part).map(|p| &p[..]), factors };
                 self.part((c, cta), part, &rows, &b);
             }
             if let (true, Some(address)) = (self.form.ashift, self.a_in_tmem()) {
@@ -425,7 +432,7 @@ impl TensorJob for Multiply {
         areas
     }
 
-    fn undefined(&self, holds: &mut dyn Operands) -> Vec<UndefinedWords> {
+    fn undefined(&self, holds: &mut dyn SharedOperands) -> Vec<UndefinedWords> {
         self.undefined_sums(holds)
     }
 

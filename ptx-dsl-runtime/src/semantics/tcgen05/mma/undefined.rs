@@ -1,10 +1,10 @@
 //! Sums of `tcgen05.mma` that depend on undefined values in shared memory or Tensor Memory, for the checked host.
 
 use super::multiply::{A, COMPRESSED, Multiply};
-use crate::machine::undefined::{Operands, Piece, UndefinedWords};
+use crate::machine::undefined::{OperandPiece, SharedOperands, UndefinedWords};
 use crate::memory::tmem;
 use crate::numerics::matrix::format::Format;
-use crate::semantics::matrix::undefined::{Line, lines};
+use crate::semantics::matrix::undefined::{MatrixLine, lines};
 use crate::semantics::tcgen05::descriptor::instruction::{Accumulator, Scale};
 use crate::semantics::tcgen05::descriptor::{Major, Shared};
 
@@ -12,7 +12,7 @@ impl Multiply {
     /// The words of D that get an undefined value: those of a row of A or a column of B with an undefined element or scale factor. What
     /// an operation adds to words that are undefined already is not listed. Metadata and lookup tables count as defined.
     #[cold]
-    pub(super) fn undefined_sums(&self, holds: &mut dyn Operands) -> Vec<UndefinedWords> {
+    pub(super) fn undefined_sums(&self, holds: &mut dyn SharedOperands) -> Vec<UndefinedWords> {
         if self.has_zeros() && self.form.sparse {
             // which elements meet zeros is not known
             return Vec::new();
@@ -46,7 +46,7 @@ impl Multiply {
     }
 
     /// The columns of B, of both CTAs.
-    fn columns_with_undefined(&self, holds: &mut dyn Operands) -> Vec<Line> {
+    fn columns_with_undefined(&self, holds: &mut dyn SharedOperands) -> Vec<MatrixLine> {
         let shift = self.zero_columns.map_or(0, |z| z.shift as usize);
         let each = self.columns_of_b() - shift;
         let mut all = Vec::new();
@@ -62,7 +62,7 @@ impl Multiply {
         let i = &self.instruction;
         for (n, column) in all.iter_mut().enumerate() {
             if self.zero_columns.is_some_and(|z| z.is_zero(n as u32, i.n as u32, i.m as u32)) {
-                *column = Line::ZERO;
+                *column = MatrixLine::ZERO;
             } else if self.form.sparse {
                 // 4-bit elements go in pairs
                 let wide = if i.formats[0] == Format::Tf32 { 2 } else { 4 };
@@ -74,7 +74,7 @@ impl Multiply {
     }
 
     /// The rows of A in a CTA, for one of the parts of the accumulator.
-    fn rows_with_undefined(&self, holds: &mut dyn Operands, cta: usize, part: usize) -> Vec<Line> {
+    fn rows_with_undefined(&self, holds: &mut dyn SharedOperands, cta: usize, part: usize) -> Vec<MatrixLine> {
         let count = self.path.rows();
         let mut rows = match self.a {
             A::Shared(a) => {
@@ -88,13 +88,19 @@ impl Multiply {
     }
 
     /// A row of A in Tensor Memory.
-    fn row_in_tmem(&self, holds: &mut dyn Operands, (cta, address): (usize, u32), row: usize, part: usize) -> Line {
+    fn row_in_tmem(
+        &self,
+        holds: &mut dyn SharedOperands,
+        (cta, address): (usize, u32),
+        row: usize,
+        part: usize,
+    ) -> MatrixLine {
         let (base, column) = tmem::split(address);
         let packing = self.packing(0);
-        let mut line = Line::DEFINED;
+        let mut line = MatrixLine::DEFINED;
         let Some(place) = self.path.pieces(row, self.instruction.n, base).nth(part) else { return line };
         for number in 0..self.a_columns() / 4 {
-            let mut piece = Piece { undefined: 0, origin: None, bytes: [u8::MAX; 16] };
+            let mut piece = OperandPiece { undefined: 0, origin: None, bytes: [u8::MAX; 16] };
             for word in 0..4 {
                 if let Some(origin) = holds.word(cta, place.lane, column + 4 * number + word) {
                     piece.undefined |= 15 << (4 * word);
@@ -107,12 +113,12 @@ impl Multiply {
     }
 
     /// Lines of A (0) or B (1) with an undefined scale factor are undefined. With `.cta_group::2` the factors of B are in each CTA.
-    fn add_factors(&self, holds: &mut dyn Operands, side: usize, cta: usize, all: &mut [Line]) {
+    fn add_factors(&self, holds: &mut dyn SharedOperands, side: usize, cta: usize, all: &mut [MatrixLine]) {
         let Some(scale) = self.instruction.scale else { return };
         let count = all.len();
         for (line, to) in all.iter_mut().enumerate() {
             if let Some(origin) = self.undefined_factor(holds, &scale, side, (cta, line, count)) {
-                *to = Line::whole(origin);
+                *to = MatrixLine::whole(origin);
             }
         }
     }
@@ -120,7 +126,7 @@ impl Multiply {
     /// The number of an undefined value among the scale factors of a line.
     fn undefined_factor(
         &self,
-        holds: &mut dyn Operands,
+        holds: &mut dyn SharedOperands,
         scale: &Scale,
         side: usize,
         (cta, line, count): (usize, usize, usize),
@@ -133,14 +139,14 @@ impl Multiply {
 }
 
 /// A column of B that `.decompress::lut::b` decompresses: undefined if all of its indices are.
-fn compressed(b: Shared, column: u32, mut piece: impl FnMut(u32) -> Piece) -> Line {
-    let pieces: Vec<Piece> = (0..3).map(|i| piece(b.piece(Major::K, column, i))).collect();
+fn compressed(b: Shared, column: u32, mut piece: impl FnMut(u32) -> OperandPiece) -> MatrixLine {
+    let pieces: Vec<OperandPiece> = (0..3).map(|i| piece(b.piece(Major::K, column, i))).collect();
     let undefined = pieces.iter().rev().fold(0u64, |all, piece| all << 16 | u64::from(piece.undefined));
     let half = COMPRESSED / 2;
     let all = (1u64 << half) - 1;
     let is_undefined = undefined >> (half * b.half as usize) & all == all;
     match pieces.iter().find_map(|piece| piece.origin) {
-        Some(origin) if is_undefined => Line::whole(origin),
-        _ => Line::DEFINED,
+        Some(origin) if is_undefined => MatrixLine::whole(origin),
+        _ => MatrixLine::DEFINED,
     }
 }

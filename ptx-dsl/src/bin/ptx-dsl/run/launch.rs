@@ -122,7 +122,9 @@ fn write_timeline(host: &Host<Tracer>, matches: &ArgMatches) -> Vec<String> {
 }
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
-    let host = Host::checked();
+    let host = Host::checked()
+        .tensor_fences(!allows(matches, code::NO_TCGEN05_FENCE)?)
+        .tensor_registers(!allows(matches, code::TMEM_LOAD_INCOMPLETE)?);
     let host =
         if level(matches, code::OVERWRITTEN_WITHOUT_FENCE)? == Some(Level::Deny) { host.read_fences() } else { host };
     let host = if matches.get_flag("strict-shuffles") { host.strict_shuffles() } else { host };
@@ -194,9 +196,6 @@ fn prepared<M>(host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<P
 /// A host with its options, apart from where it prints.
 pub(super) fn configured<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
     let of = dimensioned(matches, kernel)?;
-    host = host
-        .tensor_fences(!allows(matches, code::NO_TCGEN05_FENCE)?)
-        .tensor_registers(!allows(matches, code::TMEM_LOAD_INCOMPLETE)?);
     host = host.mma_in_order(matches.get_flag("mma-in-order"));
     if let Some(seed) = matches.get_one::<u64>("seed") {
         host = host.seed(*seed);
