@@ -143,6 +143,11 @@ fn control_is_branches() {
              mov.b32 %r2, %a; } bra $at_end_2; $at_else_1: ret; $at_end_2:",
         ),
         (
+            "A: list: .branchtargets A; if %p { %r2 = 1; brx.idx %r1, list; } else { %r2 = 2; %r1 = 2; }",
+            "A: list: .branchtargets A; @!%p bra $at_else_1; mov.b32 %r2, 1; brx.idx %r1, list; $at_else_1: \
+             mov.b32 %r2, 2; mov.b32 %r1, 2;",
+        ),
+        (
             "while %r1 < n { %r1 = %r1 + 1; }",
             "$at_loop_1: setp.lt.u32 %ep0, %r1, %er0; @!%ep0 bra $at_end_2; add.u32 %r1, %r1, 1; bra $at_loop_1; \
              $at_end_2:",

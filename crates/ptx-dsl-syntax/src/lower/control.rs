@@ -4,6 +4,7 @@ use super::{Lowerer, Res, declares, errors, name, operand};
 use crate::ast::{Expr, Instr, Operand, OperandKind, Pred, Stmt, Word};
 use crate::parse::fold;
 use crate::span::Span;
+use ptx_dsl_isa::opcode;
 
 /// A loop whose body is being written.
 #[derive(Debug)]
@@ -232,7 +233,8 @@ fn leaves(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Instr(i)) => {
             let opcode = i.parts.first().map_or("", |part| part.text.as_str());
-            i.pred.is_none() && matches!(opcode, "bra" | "ret" | "exit" | "trap")
+            let entries = opcode::entries(opcode);
+            i.pred.is_none() && entries.first().is_some_and(|entry| entry.instr.effects.control.ends_block(false))
         }
         Some(Stmt::Block(inner, _)) => leaves(inner),
         _ => false,
