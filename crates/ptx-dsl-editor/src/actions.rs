@@ -47,52 +47,19 @@ pub fn fix_all(document: &Document) -> Option<String> {
     text
 }
 
-/// The edits that the helps of a finding may mean.
+/// The edits of a finding.
 fn candidates(document: &Document, finding: usize, d: &Diagnostic) -> Vec<Fix> {
-    let at = document.bytes(d.span);
     let mut found: Vec<Fix> = Vec::new();
-    for help in &d.helps {
-        let pieces: Vec<&str> = help.split('`').collect();
-        for (i, code) in pieces.iter().enumerate().skip(1).step_by(2) {
-            let before = pieces[i - 1].trim_end();
-            let words = |list: &[&str]| list.iter().any(|word| before.ends_with(word));
-            let edits = if words(&["write", "did you mean", "or", ","]) {
-                // the finding is at the word, the help has its dot
-                let dotted = code.starts_with('.') && document.text()[..at.start].ends_with('.');
-                let word = at.start - usize::from(dotted)..at.end;
-                [word, dotted_around(document.text(), &at)].map(|at| (at, (*code).to_owned())).into()
-            } else if words(&["add"]) && code.starts_with('.') {
-                let end = dotted_around(document.text(), &at).end;
-                vec![(end..end, (*code).to_owned())]
-            } else {
-                Vec::new()
-            };
-            found.extend(edits.into_iter().map(|(at, text)| Fix {
-                title: format!("write `{text}`"),
-                at,
-                text,
-                finding,
-            }));
-        }
-        if help.split([',', ';']).any(|clause| matches!(clause.trim(), "remove it" | "or remove it")) {
-            let what = document.at(at.clone());
-            let title = format!("remove `{}`", what.lines().next().unwrap_or(""));
-            let dot = usize::from(document.text()[..at.start].ends_with('.'));
-            found.push(Fix { title, at: at.start - dot..at.end, text: String::new(), finding });
-        }
+    for edit in &d.edits {
+        let at = document.edited(edit);
+        let title = match edit.text.as_str() {
+            "" => format!("remove `{}`", document.at(at.clone()).lines().next().unwrap_or("")),
+            text => format!("write `{text}`"),
+        };
+        found.push(Fix { title, at, text: edit.text.clone(), finding });
     }
     found.dedup_by(|a, b| (&a.at, &a.text) == (&b.at, &b.text));
     found
-}
-
-/// The dotted word around bytes: the whole opcode of a qualifier.
-fn dotted_around(text: &str, at: &Range<usize>) -> Range<usize> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '%' | '$');
-    let before = &text[..at.start];
-    let after = &text[at.end..];
-    let start = before.trim_end_matches(is_part).len();
-    let end = at.end + (after.len() - after.trim_start_matches(is_part).len());
-    start..end
 }
 
 /// Is the finding gone after the edit, without a new error?
@@ -104,7 +71,7 @@ fn mends(document: &Document, fix: &Fix) -> bool {
     text.replace_range(fix.at.clone(), &fix.text);
     let after = Document::new(text);
     let of = &document.diagnostics()[fix.finding];
-    let same = |d: &&Diagnostic| d.code == of.code && d.message == of.message;
+    let same = |d: &&Diagnostic| d.code == of.code;
     let errors = |all: &[Diagnostic]| all.iter().filter(|d| d.severity == Severity::Error).count();
     let count = |all: &[Diagnostic]| all.iter().filter(same).count();
     let gone = usize::from(of.severity == Severity::Error);

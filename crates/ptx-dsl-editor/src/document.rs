@@ -6,6 +6,7 @@ use crate::words::functions;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::Module;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::edit::Edit;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, expand_alone, has_pieces, repeats};
 use ptx_dsl_frontend::session::{Input, Session};
@@ -175,6 +176,11 @@ impl Document {
     /// The bytes of a span.
     pub(crate) fn bytes(&self, span: Span) -> Range<usize> {
         self.lexed.bytes(span)
+    }
+
+    /// The bytes that an edit replaces.
+    pub(crate) fn edited(&self, edit: &Edit) -> Range<usize> {
+        self.lexed.edited(&self.text, edit)
     }
 
     /// The text of bytes; empty if they are not of this text.

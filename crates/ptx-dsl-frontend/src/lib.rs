@@ -18,7 +18,7 @@ use diag::{Class, Diagnostic, Severity};
 use notes::Notes;
 pub use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::constant::Constants;
-pub use ptx_dsl_isa::{constant, diag, hir, isa, opcode, qualifier, span, table, ty};
+pub use ptx_dsl_isa::{constant, diag, edit, hir, isa, opcode, qualifier, span, table, ty};
 pub use ptx_dsl_syntax::{ast, check, lex, lines, notes, parse, print, rust_tokens, token};
 use token::Token;
 
@@ -166,7 +166,9 @@ fn compile_parsed(ast: ast::Module, mut diagnostics: Vec<Diagnostic>, rules: boo
 /// Texts that name expressions of Rust constants show them as written.
 fn show_constants(constants: &Constants, found: &mut [Diagnostic]) {
     for d in found {
-        let texts = d.notes.iter_mut().chain(&mut d.helps).chain(d.labels.iter_mut().map(|(_, text)| text));
+        let edits = d.edits.iter_mut().map(|edit| &mut edit.text);
+        let texts =
+            d.notes.iter_mut().chain(&mut d.helps).chain(d.labels.iter_mut().map(|(_, text)| text)).chain(edits);
         for text in texts.chain([&mut d.message]) {
             *text = constants.shown(text);
         }

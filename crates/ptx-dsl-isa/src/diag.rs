@@ -1,6 +1,7 @@
 //! Diagnostics as data. `errors` words them; the macros and the command line render them.
 
 use crate::code::Code;
+use crate::edit::{Edit, Help};
 use std::cmp::Reverse;
 
 use crate::span::Span;
@@ -184,8 +185,10 @@ pub struct Diagnostic {
     pub labels: Vec<(Span, String)>,
     /// The rule, with its section.
     pub notes: Vec<String>,
-    /// Edits that compile.
+    /// What to do, in words.
     pub helps: Vec<String>,
+    /// The edits that the helps mean. Each is an alternative.
+    pub edits: Vec<Edit>,
     /// A Rust constant could stand there: if the kernel does not know it, the help says how to declare it.
     pub constant: Option<Constant>,
     /// What it is about.
@@ -206,6 +209,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             helps: Vec::new(),
+            edits: Vec::new(),
             constant: None,
             subject: Subject::Code,
             of_use: None,
@@ -229,9 +233,22 @@ impl Diagnostic {
     }
 
     /// Adds a `help:`.
-    pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.helps.push(text.into());
+    pub fn help(mut self, help: impl Into<Help>) -> Self {
+        self.add_help(help.into());
         self
+    }
+
+    /// Adds a `help:` with its edits.
+    pub fn add_help(&mut self, mut help: Help) {
+        self.helps.push(std::mem::take(&mut help.text));
+        self.edits.extend(help.edits(self.span));
+    }
+
+    /// Puts this help in place of all helps.
+    pub fn only_help(&mut self, help: impl Into<Help>) {
+        self.helps.clear();
+        self.edits.clear();
+        self.add_help(help.into());
     }
 
     /// A Rust constant could stand there, if the condition holds.

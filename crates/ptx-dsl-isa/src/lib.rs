@@ -6,6 +6,7 @@ pub mod code;
 pub mod constant;
 pub mod descriptor;
 pub mod diag;
+pub mod edit;
 pub mod hir;
 mod ids;
 pub mod image;

@@ -1,6 +1,7 @@
 //! The lexer of text, for `include_ptx!`, the command line and the tests. [`crate::rust_tokens`] converts the Rust tokens of
 //! `ptx!`.
 
+use crate::edit::{Edit, Extent};
 use std::ops::Range;
 
 use crate::diag::Diagnostic;
@@ -49,6 +50,38 @@ impl Lexed {
             _ => 0..0,
         }
     }
+
+    /// The bytes of the text that an edit replaces.
+    pub fn edited(&self, text: &str, edit: &Edit) -> Range<usize> {
+        self.edited_in(text, 0, edit)
+    }
+
+    /// As [`Lexed::edited`], for a text whose first byte has this number among those of the tokens.
+    pub fn edited_in(&self, text: &str, first: usize, edit: &Edit) -> Range<usize> {
+        let at = self.bytes(edit.span);
+        let at = at.start.saturating_sub(first)..at.end.saturating_sub(first);
+        match edit.extent {
+            Extent::Tokens => {
+                let takes_dot = edit.text.is_empty() || edit.text.starts_with('.');
+                let dot = takes_dot && text.get(..at.start).is_some_and(|before| before.ends_with('.'));
+                at.start - usize::from(dot)..at.end
+            }
+            Extent::Opcode => dotted_around(text, &at),
+            Extent::Behind => {
+                let end = dotted_around(text, &at).end;
+                end..end
+            }
+        }
+    }
+}
+
+/// The dotted word around bytes: the whole opcode of a qualifier.
+fn dotted_around(text: &str, at: &Range<usize>) -> Range<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '%' | '$');
+    let before = text.get(..at.start).unwrap_or_default();
+    let after = text.get(at.end..).unwrap_or_default();
+    let end = at.end + (after.len() - after.trim_start_matches(is_part).len());
+    before.trim_end_matches(is_part).len()..end
 }
 
 /// Can this byte be part of an identifier (PTX ISA 4.4, `followsym`)?

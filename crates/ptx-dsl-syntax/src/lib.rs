@@ -14,4 +14,4 @@ pub mod rust_tokens;
 pub mod token;
 
 pub(crate) use ptx_dsl_catalogue as code;
-pub use ptx_dsl_isa::{diag, span};
+pub use ptx_dsl_isa::{diag, edit, span};

@@ -11,9 +11,9 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         let Some(kind) = d.constant else { continue };
         let known = matches!(kind, Constant::Known | Constant::Name);
         if let Some((path, name)) = path_at(tokens, d).filter(|_| !known) {
-            d.helps = vec![format!(
+            d.only_help(format!(
                 "put `const {name}: u32 = {path};` after the header, with its type, and write `{name}` here"
-            )];
+            ));
             continue;
         }
         let pieces = pieces.get_or_insert_with(|| pieces_of(tokens));
@@ -22,7 +22,7 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         let elsewhere = |at: usize| constant(&tokens[at]).filter(|name| is_elsewhere(tokens, name, at));
         if let Some(name) = inside.clone().filter(outside).find_map(elsewhere) {
             let place = if header { "into the header" } else { "after the header" };
-            d.helps = vec![format!("move `const {name}` {place}: it is declared in a body, and is not visible here")];
+            d.only_help(format!("move `const {name}` {place}: it is declared in a body, and is not visible here"));
             continue;
         }
         let Some((at, name)) = inside.find_map(|at| {
@@ -51,7 +51,7 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
             None if known => format!("write a number, or {declare}"),
             None => format!("for a Rust constant {declare}, with its type and its path"),
         };
-        d.helps = vec![help];
+        d.only_help(help);
     }
 }
 

@@ -241,7 +241,8 @@ impl Constants {
         let filled = |text: &str| self.filled_for_all(text, |id| bounds[id.0 as usize].shown(), of_rest);
         let names: Vec<String> = self.declarations_of(condition).iter().map(|d| format!("`{}`", d.name)).collect();
         let mut out = Diagnostic { message: filled(&finding.message), ..finding };
-        for text in out.notes.iter_mut().chain(&mut out.helps) {
+        let edits = out.edits.iter_mut().map(|edit| &mut edit.text);
+        for text in out.notes.iter_mut().chain(&mut out.helps).chain(edits) {
             *text = filled(text);
         }
         if !names.is_empty() {

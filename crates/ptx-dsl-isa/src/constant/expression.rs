@@ -1,6 +1,7 @@
 //! Constant expressions over Rust constants whose values the macro does not know: rustc evaluates them.
 
 use super::{Const, STEP};
+use crate::code::Code;
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use std::collections::HashMap;
@@ -183,7 +184,7 @@ pub struct Constants {
     /// The number of each expression: equal ones are one.
     known: HashMap<[u8; STEP], ConstId>,
     /// The index of each assertion.
-    asserted: HashMap<(ConstId, String), usize>,
+    asserted: HashMap<(ConstId, &'static Code), usize>,
 }
 
 /// Before and after the number of an expression in a text.
@@ -307,7 +308,7 @@ impl Constants {
     /// Adds an assertion, or counts it if an earlier place has the same.
     pub fn assert(&mut self, assertion: Assertion) {
         let next = self.assertions.len();
-        let key = (assertion.condition, assertion.finding.message.clone());
+        let key = (assertion.condition, assertion.finding.code);
         let at = *self.asserted.entry(key).or_insert(next);
         match self.assertions.get_mut(at) {
             Some(first) => first.others += 1,

@@ -3,6 +3,7 @@
 use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::edit::Help;
 use ptx_dsl_isa::span::Span;
 
 fn at(d: Diagnostic, span: Option<Span>, text: &str) -> Diagnostic {
@@ -106,7 +107,7 @@ pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, se
         format!("every lane runs this `{op}`, and its mask {mask:#x} does not name lane {lane}"),
     );
     section(d, "a lane that runs the instruction is in its mask", sec)
-        .help("write `0xffffffff`, or let only those lanes run it")
+        .help(Help::write("0xffffffff").then(", or let only those lanes run it"))
 }
 
 const AWAIT: &str = "`tcgen05.ld` is asynchronous: it is complete after `tcgen05.wait::ld`";
@@ -381,7 +382,7 @@ pub(crate) fn accumulator_unwritten(span: Span) -> Diagnostic {
 pub(crate) fn unreachable(span: Span) -> Diagnostic {
     suspicious(code::UNREACHABLE, span, "no path leads to this instruction")
         .note("the code before it always branches, returns or exits, and no branch leads here (PTX ISA 9.7.12)")
-        .help("remove it, or branch to it")
+        .help(Help::remove().then(", or branch to it"))
 }
 
 pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
@@ -417,7 +418,7 @@ pub(crate) fn space_of_register(
         format!("`{reg}` holds {have} but the instruction accesses `{want}`"),
     );
     section(at(d, by, MADE), SPACES, "5.1")
-        .help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
+        .help(Help::write(is).then(&format!(" in place of `{want}`, or take the address of a `{want}` variable")))
 }
 
 /// What a register holds that is used as a generic address, as the beginning of a sentence.
@@ -467,7 +468,7 @@ pub(crate) fn native_as_generic(
         format!("`{reg}` holds {have} but the instruction takes a generic address"),
     );
     section(at(d, by, MADE), "without a state space an address is generic", "6.4.1")
-        .help(format!("add `{write}` to the instruction, or convert the address with `cvta{is}.u64`"))
+        .help(Help::add(write).then(&format!(" to the instruction, or convert the address with `cvta{is}.u64`")))
 }
 
 pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
@@ -477,7 +478,7 @@ pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, b
         format!("`{reg}` is an address of `{is}` memory, but is converted as one of `{want}`"),
     );
     section(at(d, by, MADE), "`cvta` converts addresses that lie in the space it names", "9.7.9.20")
-        .help(format!("write `{is}` in place of `{want}`"))
+        .help(Help::write(is).then(&format!(" in place of `{want}`")))
 }
 
 /// `to`: it is `cvta.to`, and the address is in its space already; else it is `cvta`, and the address is generic already.
@@ -524,7 +525,7 @@ fn mapped(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
     at(d, by, "mapped here")
 }
 
-pub(crate) fn mapped_in_own_window(span: Span, reg: &str, by: Option<Span>, sure: bool, help: &str) -> Diagnostic {
+pub(crate) fn mapped_in_own_window(span: Span, reg: &str, by: Option<Span>, sure: bool, help: Help) -> Diagnostic {
     let d = mapped(span, reg, by, sure);
     section(d, "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7").help(help)
 }
@@ -536,7 +537,7 @@ pub(crate) fn mapped_used_as_own(
     by: Option<Span>,
     sure: bool,
     op: (&str, &str),
-    help: &str,
+    help: Help,
 ) -> Diagnostic {
     let (name, sec) = op;
     let d = mapped(span, reg, by, sure);
@@ -550,7 +551,7 @@ pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) 
         format!("`{reg}` may be an address in another CTA, but `{form}` names the window of the executing CTA"),
     );
     section(at(d, by, "mapped here"), "`cvta` converts addresses that lie in the window it names", "9.7.9.20")
-        .help("write `.shared::cluster`")
+        .help(Help::write(".shared::cluster"))
 }
 
 pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure: bool, sec: &str) -> Diagnostic {
@@ -562,7 +563,7 @@ pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure
         format!("`{reg}` {what} an mbarrier in another CTA, and an arrival there returns no state"),
     );
     section(at(d, by, "mapped here"), "the sink `_` takes the place of the state of a remote arrival", sec)
-        .help("write `_` for the state, and let the CTA that owns the mbarrier wait by parity")
+        .help(Help::write("_").then(" for the state, and let the CTA that owns the mbarrier wait by parity"))
 }
 
 pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> Diagnostic {

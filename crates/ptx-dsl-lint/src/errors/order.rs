@@ -3,6 +3,7 @@
 use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::edit::{Extent, Help};
 use ptx_dsl_isa::span::Span;
 
 const BOTH: &str = "operations of two CTAs synchronise only if the scope of each includes both";
@@ -14,7 +15,7 @@ pub(crate) fn scope_too_narrow(span: Span, sure: bool) -> Diagnostic {
         sure,
         "this accesses the mbarrier of another CTA, but its scope is its own CTA",
     );
-    section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
+    section(d, BOTH, "8.5").help(Help::write(".cluster").then(" in place of `.cta`"))
 }
 
 pub(crate) fn peer_out_of_scope(span: Span, op: &str, sure: bool) -> Diagnostic {
@@ -24,7 +25,7 @@ pub(crate) fn peer_out_of_scope(span: Span, op: &str, sure: bool) -> Diagnostic 
         sure,
         format!("this `{op}` of `.cta` scope accesses the memory of another CTA"),
     );
-    section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
+    section(d, BOTH, "8.5").help(Help::write(".cluster").then(" in place of `.cta`"))
 }
 
 /// `written`: the scope is.
@@ -34,7 +35,11 @@ pub(crate) fn wait_too_narrow(span: Span, written: bool) -> Diagnostic {
         "operations of two CTAs synchronise only if the scope of each includes both; a wait without a scope is `.acquire.cta`",
         "8.5",
     )
-    .help(if written { "write `.cluster` in place of `.cta`" } else { "write `.acquire.cluster`" })
+    .help(if written {
+        Help::write(".cluster").then(" in place of `.cta`")
+    } else {
+        Help::write(".acquire.cluster")
+    })
 }
 
 /// `met`: between the loop and the load is a barrier of the CTA.
@@ -86,7 +91,7 @@ pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span, sec: &str
         "a relaxed arrival publishes nothing that its thread stored",
         sec,
     )
-    .help("write `.release`, or leave out `.relaxed` and the scope")
+    .help(Help::write(".release").then(", or leave out `.relaxed` and the scope"))
 }
 
 pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
@@ -110,7 +115,10 @@ pub(crate) fn other_device(span: Span, wait: Span) -> Diagnostic {
         BOTH,
         "8.5",
     )
-    .help("write `.sys` in place of `.gpu`, if the buffer is in the memory of another device or its reader runs there")
+    .help(
+        Help::write(".sys")
+            .then(" in place of `.gpu`, if the buffer is in the memory of another device or its reader runs there"),
+    )
 }
 
 pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
@@ -124,7 +132,11 @@ pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
         BOTH,
         "8.5",
     )
-    .help("write `fence.acq_rel.gpu`, or `membar.gl`")
+    .help(Help::write("fence.acq_rel.gpu").whole_opcode().then(", or `membar.gl`").or(
+        span,
+        Extent::Opcode,
+        "membar.gl",
+    ))
 }
 
 pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
@@ -137,7 +149,7 @@ pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
         "two operations are atomic with respect to each other only if the scope of each includes both threads",
         "8.10.3",
     )
-    .help("write `.gpu`, or leave the scope out")
+    .help(Help::write(".gpu").then(", or leave the scope out"))
 }
 
 pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> Diagnostic {

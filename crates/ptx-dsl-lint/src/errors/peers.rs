@@ -3,6 +3,7 @@
 use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::edit::Help;
 use ptx_dsl_isa::span::Span;
 
 fn ctas(n: u64) -> String {
@@ -20,7 +21,10 @@ pub(crate) fn no_pair(span: Span, op: &str, most: u64) -> Diagnostic {
         "a pair is two CTAs of a cluster whose ranks differ in the last bit",
         "9.7.16.5.1",
     )
-    .help("write `.cta_group::1` in place of `.cta_group::2`, or launch clusters with an even number of CTAs")
+    .help(
+        Help::write(".cta_group::1")
+            .then(" in place of `.cta_group::2`, or launch clusters with an even number of CTAs"),
+    )
 }
 
 pub(crate) fn mask_beyond(span: Span, mask: u64, most: u64, sec: &str) -> Diagnostic {

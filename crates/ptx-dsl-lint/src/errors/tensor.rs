@@ -3,6 +3,7 @@
 use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_catalogue as code;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::edit::Help;
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn one_of_a_pair(span: Span, op: &str, rank: u32, why: Option<Span>, sure: bool) -> Diagnostic {
@@ -109,14 +110,17 @@ pub(crate) fn other_size(span: Span, columns: u64, had: u64, alloc: Span) -> Dia
         ONE_ALLOCATION,
         "9.7.16.7.1",
     )
-    .help(format!("write `{had}`"))
+    .help(Help::write(had.to_string()))
 }
 
 pub(crate) fn other_kind(span: Span, exclusive: bool, alloc: Span) -> Diagnostic {
     let (message, help) = if exclusive {
-        ("this deallocates with `.exclusive` what was allocated without it", "remove `.exclusive`")
+        ("this deallocates with `.exclusive` what was allocated without it", "remove `.exclusive`".into())
     } else {
-        ("this deallocates without `.exclusive` what was allocated with it", "write `tcgen05.dealloc.exclusive`")
+        (
+            "this deallocates without `.exclusive` what was allocated with it",
+            Help::from("write `tcgen05.dealloc.exclusive`"),
+        )
     };
     section(
         error(code::DEALLOCATION_MISMATCH, span, message).label(alloc, "allocated here"),

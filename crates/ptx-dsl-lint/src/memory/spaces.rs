@@ -7,6 +7,7 @@ use ptx_dsl_analysis::accesses::{Access, Kind, accesses, value_access};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::provenance::{Address, AddressBase, space, space_of, sum};
 use ptx_dsl_analysis::region::{MAX_REGIONS, address};
+use ptx_dsl_isa::edit::Help;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
@@ -96,13 +97,14 @@ fn rank(flow: &Flow, a: &Address) -> Option<u64> {
 }
 
 /// What to write in place of an address in another CTA.
-fn own_address(access: &Access) -> &'static str {
+fn own_address(access: &Access) -> Help {
     if access.takes(q::shared_cluster) {
-        "write `.shared::cluster`"
+        Help::write(".shared::cluster")
     } else if access.takes(q::multicast_cluster_all) {
         "use the address without `mapa`; `.multicast::cluster::all` reaches the same place in all CTAs of the cluster"
+            .into()
     } else {
-        "use the address without `mapa`, or let the CTA that owns the memory run this"
+        "use the address without `mapa`, or let the CTA that owns the memory run this".into()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `call`: arguments against parameters (PTX ISA 9.7.12.5).
 
+use crate::edit::Help;
 use std::rc::Rc;
 
 use super::Checker;
@@ -47,8 +48,8 @@ impl Checker {
         if ret.is_none()
             && let Some(text) = self.bare_call(ast)
         {
-            let help = format!("write `{text}`");
-            at.fail(errors::call_form(callee.span, "the results and the arguments of a call are in `( )`", &help), 3);
+            let help = Help::write(text);
+            at.fail(errors::call_form(callee.span, "the results and the arguments of a call are in `( )`", help), 3);
             return Vec::new();
         }
         rest = more;
@@ -155,7 +156,7 @@ impl Checker {
         match self.lookup(&word.text) {
             Some(Sym::Func(id)) => {
                 if let Some(t) = targets {
-                    at.fail(errors::call_form(t.span, "a direct call has no list of targets", "remove it"), 2);
+                    at.fail(errors::call_form(t.span, "a direct call has no list of targets", Help::remove()), 2);
                 }
                 let f = &self.out.functions[id.0 as usize];
                 if f.entry {

@@ -5,6 +5,7 @@ use super::Checker;
 use super::words;
 use crate::ast;
 use crate::check::errors;
+use crate::edit::Help;
 use ptx_dsl_isa::constant::Count;
 use ptx_dsl_isa::hir::Space;
 use ptx_dsl_isa::isa::{Ptx, sm};
@@ -42,8 +43,8 @@ impl Checker {
         let written = decl.ty.text.as_str();
         if !DECLARABLE.contains(&written) {
             let text = format!("`{written}` is an instruction type and cannot be used in a declaration");
-            let help = format!("write `.b{}`", ty.bits().next_power_of_two().max(8));
-            self.report(errors::variable(decl.ty.span, &text, "5.2.2 to 5.2.5", &help));
+            let help = Help::write(format!(".b{}", ty.bits().next_power_of_two().max(8)));
+            self.report(errors::variable(decl.ty.span, &text, "5.2.2 to 5.2.5", help));
         }
         let needed = match ty {
             Ty::B128 => Some((Ptx(8, 3), sm(70))),
@@ -58,13 +59,13 @@ impl Checker {
         }
         if ty == Ty::F16x2 && space == ".param" {
             let text = "a parameter cannot be a `.f16x2`";
-            self.report(errors::variable(decl.ty.span, text, "5.2.5", "write `.b32`"));
+            self.report(errors::variable(decl.ty.span, text, "5.2.5", Help::write(".b32")));
         }
         if let Some((_, span)) = decl.vector
             && space == ".param"
         {
             let help = format!("put `.param .align 16 {written} {}[4]` instead", name.name.text);
-            self.report(errors::variable(span, "a parameter cannot be a vector", "7.1", &help));
+            self.report(errors::variable(span, "a parameter cannot be a vector", "7.1", help));
         } else if let Some((lanes, span)) = decl.vector {
             if ty == Ty::Pred || ty.class() == Class::Opaque {
                 let text = format!("there are no vectors of `{written}`");
@@ -100,8 +101,8 @@ impl Checker {
             self.report(errors::variable(decl.space.span, text, "5.1", "move it into the function that needs it"));
         }
         if space == ".reg" && !name.dims.is_empty() {
-            let help = format!("write `{}<4>` for a range of registers", name.name.text);
-            self.report(errors::variable(at, "there are no arrays of registers", "5.1.1", &help));
+            let help = Help::write(format!("{}<4>", name.name.text)).then(" for a range of registers");
+            self.report(errors::variable(at, "there are no arrays of registers", "5.1.1", help));
         }
         if name.range.is_some() && (!name.dims.is_empty() || name.init.is_some()) {
             let text = "a range of names is not an array, and has no initial values";
@@ -135,13 +136,13 @@ impl Checker {
     fn pointer(&mut self, ptr: &ast::Ptr, params: Option<Space>) {
         if params != Some(Space::ParamEntry) {
             let text = "`.ptr` is an attribute of a kernel's parameter";
-            self.report(errors::variable(ptr.span, text, "5.1.6.3", "remove it"));
+            self.report(errors::variable(ptr.span, text, "5.1.6.3", Help::remove()));
         }
         if let Some(s) = &ptr.space
             && !matches!(s.text.as_str(), ".const" | ".global" | ".local" | ".shared")
         {
             let text = format!("a parameter cannot point to `{}`", s.text);
-            self.report(errors::variable(s.span, &text, "5.1.6.3", "write `.global`, or nothing"));
+            self.report(errors::variable(s.span, &text, "5.1.6.3", Help::write(".global").then(", or nothing")));
         } else if let Some(s) = &ptr.space
             && matches!(s.text.as_str(), ".shared" | ".local")
             && params == Some(Space::ParamEntry)
@@ -153,8 +154,8 @@ impl Checker {
         } else if let Some((Count::Known(n), span)) = ptr.align
             && !n.is_power_of_two()
         {
-            let help = format!("write `.align {}`", n.min(1 << 20).next_power_of_two());
-            self.report(errors::variable(span, "an alignment is a power of two", "5.4.5", &help));
+            let help = Help::write(format!(".align {}", n.min(1 << 20).next_power_of_two()));
+            self.report(errors::variable(span, "an alignment is a power of two", "5.4.5", help));
         }
     }
 

@@ -10,6 +10,7 @@ pub(super) use pragma::used_bytes;
 use super::Checker;
 use crate::ast::{self, Arg, Expr};
 use crate::check::errors;
+use crate::edit::Help;
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -226,8 +227,8 @@ impl Checker {
                 Some(Const::Int { value, unsigned }) if !plain && (unsigned || value <= i64::MAX as u64) => {
                     let rule = "takes plain integers, not expressions";
                     let help = match value <= u64::from(u32::MAX) {
-                        true => format!("write `{value}`"),
-                        false => "write a positive number".to_string(),
+                        true => Help::write(value.to_string()),
+                        false => "write a positive number".into(),
                     };
                     self.report(errors::directive_value(value_span(d), name, rule, help));
                     return None;
@@ -239,17 +240,23 @@ impl Checker {
         if out.len() != d.args.len() || out.len() < low || out.len() > high {
             let before = if d.args.is_empty() { format!("{name} ") } else { String::new() };
             let (rule, help) = match (low, high) {
-                (_, 0) => ("takes no arguments", "remove it".to_string()),
-                (_, 1) => ("takes one integer that is not negative", format!("write `{before}8` or another number")),
+                (_, 0) => ("takes no arguments", Help::remove()),
+                (_, 1) => (
+                    "takes one integer that is not negative",
+                    Help::write(format!("{before}8")).then(" or another number"),
+                ),
                 _ if name == ".reqnctapercluster" => {
-                    ("takes one to three positive integers", format!("write `{before}2` or another size"))
+                    ("takes one to three positive integers", Help::write(format!("{before}2")).then(" or another size"))
                 }
-                _ => ("takes one to three positive integers", format!("write `{before}128` or another size")),
+                _ => (
+                    "takes one to three positive integers",
+                    Help::write(format!("{before}128")).then(" or another size"),
+                ),
             };
             // `.maxnreg 128, 2`
             let help = if high > 0 && out.len() > high {
                 let kept: Vec<String> = out[..high].iter().map(u64::to_string).collect();
-                format!("write `{}`", kept.join(", "))
+                Help::write(kept.join(", "))
             } else {
                 help
             };
@@ -276,13 +283,13 @@ impl Checker {
         let cluster = matches!(name, ".reqnctapercluster" | ".maxclusterrank");
         if cluster && largest == 0 {
             let text = format!("`{name}` of 0 has no effect");
-            let help = format!("write `2` or another size, or remove `{name}`");
-            self.report(errors::no_effect(span, &text, &help).note("see PTX ISA 11.7"));
+            let help = Help::write("2").then(&format!(" or another size, or remove `{name}`"));
+            self.report(errors::no_effect(span, &text, help).note("see PTX ISA 11.7"));
             return true;
         }
         let zero = matches!(name, ".abi_preserve" | ".abi_preserve_control" | ".minperctamemory");
         if product == 0 && !numbers.is_empty() && !zero {
-            self.report(errors::directive_value(span, name, "must be at least 1", "write a positive number".into()));
+            self.report(errors::directive_value(span, name, "must be at least 1", "write a positive number"));
             return false;
         }
         match name {
@@ -316,7 +323,7 @@ impl Checker {
     /// `.language "PTX", 3`: names that ptxas knows, or numbers of languages.
     fn language(&mut self, d: &ast::Directive) {
         if d.args.is_empty() {
-            let help = "write `.language \"PTX\"`".to_string();
+            let help = Help::write(".language \"PTX\"");
             self.report(errors::directive_value(d.name.span, ".language", "needs a language", help));
         }
         for arg in &d.args {

@@ -3,6 +3,8 @@
 
 use crate::code;
 use crate::diag::{Class, Diagnostic};
+use crate::edit::Help;
+pub(crate) use crate::edit::{enumeration, one_of};
 pub(crate) use crate::parse::errors::{explained_error, helped_error, noted_error};
 use crate::span::Span;
 use ptx_dsl_isa::code::Code;
@@ -32,32 +34,16 @@ fn against_the_manual(code: &'static Code, span: Span, message: impl Into<String
 }
 
 /// With a help, if there is one.
-fn with_help(mut d: Diagnostic, help: Option<String>) -> Diagnostic {
-    d.helps.extend(help);
+fn with_help(mut d: Diagnostic, help: Option<Help>) -> Diagnostic {
+    if let Some(help) = help {
+        d.add_help(help);
+    }
     d
 }
 
 fn did_you_mean(d: Diagnostic, nearest: Option<&str>) -> Diagnostic {
     match nearest {
-        Some(n) => d.help(format!("did you mean `{n}`?")),
+        Some(n) => d.help(Help::did_you_mean(n)),
         None => d,
     }
-}
-
-/// "a, b or c", with `last` before the last one.
-pub(crate) fn enumeration<S: AsRef<str>>(words: &[S], last: &str) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words.as_slice() {
-        [first @ .., end] if !first.is_empty() => format!("{} {last} {end}", first.join(", ")),
-        _ => words.concat(),
-    }
-}
-
-/// "`.a`, `.b` or `.c`"; at most eight.
-pub(crate) fn one_of<S: AsRef<str>>(words: &[S]) -> String {
-    let mut quoted: Vec<String> = words.iter().take(8).map(|word| format!("`{}`", word.as_ref())).collect();
-    if words.len() > 8 {
-        quoted.push(format!("{} more", words.len() - 8));
-    }
-    enumeration(&quoted, "or")
 }

@@ -11,6 +11,7 @@ use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind, Word};
 use crate::check::errors;
 use crate::code;
+use crate::edit::Help;
 use crate::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 
@@ -39,26 +40,32 @@ pub(super) enum Verdict {
     Illegal,
 }
 
-/// Edits, each with the verdict on the result.
+/// Edits, each with the word that tells it from the others and with the verdict on the result.
 #[derive(Default)]
-pub(super) struct Edits(Vec<(String, Verdict)>);
+pub(super) struct Edits(Vec<(String, Help, Verdict)>);
 
 impl Edits {
-    pub(super) fn add(&mut self, edit: String, verdict: Verdict) {
-        if verdict <= Verdict::Near && !self.0.iter().any(|(e, _)| *e == edit) {
-            self.0.push((edit, verdict));
+    pub(super) fn add(&mut self, word: String, edit: Help, verdict: Verdict) {
+        if verdict <= Verdict::Near && !self.0.iter().any(|(_, other, _)| other.text == edit.text) {
+            self.0.push((word, edit, verdict));
         }
     }
 
-    /// The edits with the best verdict.
-    pub(super) fn best(&self) -> Vec<&str> {
+    /// The edits with the best verdict, as one help that begins with the verb.
+    pub(super) fn best(&self, verb: &str) -> Option<Help> {
         let mut found = Vec::new();
-        for (edit, verdict) in &self.0 {
+        for (word, edit, verdict) in &self.0 {
             if Some(*verdict) == self.least() {
-                found.push(edit.as_str());
+                found.push((word.as_str(), edit));
             }
         }
-        found
+        (!found.is_empty()).then(|| Help::any(verb, &found))
+    }
+
+    /// The first edit with the best verdict.
+    pub(super) fn first(&self) -> Option<Help> {
+        let best = self.0.iter().find(|(.., verdict)| Some(*verdict) == self.least())?;
+        Some(best.1.clone())
     }
 
     /// Does one of them fix the whole statement?
@@ -71,7 +78,7 @@ impl Edits {
     }
 
     fn least(&self) -> Option<Verdict> {
-        self.0.iter().map(|(_, verdict)| *verdict).min()
+        self.0.iter().map(|(.., verdict)| *verdict).min()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Checks functions: parameters, labels, bodies. `directive` has their directives.
 
+use crate::edit::Help;
 use std::rc::Rc;
 
 use super::directive::{self, Attributed};
@@ -166,7 +167,7 @@ impl Checker {
                 };
                 if decl.space.text == ".reg" && space == Space::ParamEntry {
                     let text = "a kernel's parameters are `.param` variables";
-                    self.report(errors::variable(decl.space.span, text, "5.1.6.1", "write `.param`"));
+                    self.report(errors::variable(decl.space.span, text, "5.1.6.1", Help::write(".param")));
                 }
                 let sym = self.declare_one(decl, name, Some(space));
                 let (mut var, mut reg) = (None, None);

@@ -14,6 +14,7 @@ use crate::ast;
 use crate::check::errors;
 use crate::code;
 use crate::diag::{Diagnostic, Subject, Wanted};
+use crate::edit::Help;
 use crate::parse::near::{all_near, nearest};
 use crate::print;
 use ptx_dsl_isa::hir;
@@ -103,7 +104,7 @@ impl Checker {
                 {
                     d = errors::misshapen(first.span.to(last.span), self.attempts.form);
                 }
-                d.helps = vec![format!("write `{text}`")];
+                d.only_help(Help::write(text).at(whole(ast)));
                 return vec![d];
             }
             // What is missing at the end is said by the number of operands.
@@ -122,12 +123,14 @@ impl Checker {
             && let Some(text) = self.exchanged(ast)
         {
             errors.truncate(1);
-            errors[0].helps = vec![format!("write `{text}`")];
+            errors[0].only_help(Help::write(text).at(whole(ast)));
             return errors;
         }
         for d in &mut errors {
             if d.code == code::REMOVED_INSTRUCTION && d.helps.is_empty() {
-                d.helps.extend(self.renewed(ast).map(|own| format!("write `{own}`")));
+                if let Some(own) = self.renewed(ast) {
+                    d.add_help(Help::write(own).whole_opcode());
+                }
             }
         }
         errors
@@ -163,7 +166,7 @@ impl Checker {
         let level = longest(found, usize::MAX);
         // A shorter name than that of an opcode is a part of the opcode: `barrier.cluster`.
         if let Some((name, help, _)) = self.foreign_instruction(ast, level) {
-            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, help));
             return;
         }
         let mut tables = Vec::new();
@@ -202,7 +205,7 @@ impl Checker {
         if let Some((name, help, sure)) = foreign
             && (sure || !near.1)
         {
-            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, help));
             return;
         }
         let Some(Entry { instr: entry, .. }) = same_first.first() else {
@@ -210,8 +213,8 @@ impl Checker {
             return;
         };
         if let Some(own) = self.with_all_parts(ast, same_first) {
-            let help = format!("did you mean `{own}`?");
-            self.report(errors::foreign_instruction(span_of(&ast.parts), &fix::spelled(&ast.parts), &help));
+            let help = Help::did_you_mean(own);
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &fix::spelled(&ast.parts), help));
             return;
         }
         let mut same = Vec::with_capacity(same_first.len());
@@ -237,8 +240,8 @@ impl Checker {
     /// Reports an unknown opcode.
     fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word, near: Option<&str>) {
         if let Some(own) = self.small_letters(ast).or_else(|| self.with_dot(ast)) {
-            let help = format!("did you mean `{own}`?");
-            self.report(errors::foreign_instruction(span_of(&ast.parts), &first.text, &help));
+            let help = Help::did_you_mean(own);
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &first.text, help));
             return;
         }
         self.report(errors::unknown_instruction(first.span, &first.text, near, &[]));
@@ -354,11 +357,17 @@ impl Checker {
     }
 }
 
+/// The place of an instruction, from its opcode to its last operand.
+fn whole(ast: &ast::Instr) -> crate::span::Span {
+    let opcode = span_of(&ast.parts);
+    ast.operands.last().map_or(opcode, |last| opcode.to(last.span))
+}
+
 /// Registers that all lack the type of the instruction are one error: the type is wrong.
-fn with_one_type(errors: Vec<Diagnostic>, help: String) -> Vec<Diagnostic> {
+fn with_one_type(errors: Vec<Diagnostic>, help: Help) -> Vec<Diagnostic> {
     let (mut registers, mut rest): (Vec<_>, Vec<_>) = errors.into_iter().partition(|d| d.code == code::REGISTER_TYPE);
     let mut first = registers.remove(0);
-    first.helps = vec![help];
+    first.only_help(help);
     for other in registers {
         first = first.label(other.span, "so is this one");
     }
@@ -377,7 +386,7 @@ fn with_one_for_a_vector(ast: &ast::Instr, errors: Vec<Diagnostic>) -> Vec<Diagn
         match out.last_mut() {
             Some(first) if vector(&d).is_some() && vector(first) == vector(&d) && first.subject == d.subject => {
                 first.labels.push((d.span, "so is this one".to_string()));
-                first.helps = vec![errors::OTHER_REGISTERS.to_string()];
+                first.only_help(errors::OTHER_REGISTERS);
             }
             _ => out.push(d),
         }

@@ -6,6 +6,7 @@ use super::words::find_any;
 use crate::ast::Word;
 use crate::check::errors;
 use crate::diag::Diagnostic;
+use crate::edit::Help;
 use crate::parse::foreign;
 use crate::parse::near::all_near;
 use crate::span::Span;
@@ -110,7 +111,7 @@ impl Explainer<'_> {
                     let section = self.forms.first().map_or("9.7", |f| f.0.section);
                     let span = words[from].span.to(words[last].span);
                     let written = text.replace("::", ".");
-                    let help = Some(format!("write `.{text}`"));
+                    let help = Some(Help::write(format!(".{text}")));
                     return Some(errors::unknown_qualifier(span, self.opcode, &written, help, None, section));
                 }
             }
@@ -130,7 +131,7 @@ impl Explainer<'_> {
             changed[i].text = other.to_string();
             if self.forms.iter().any(|(_, form)| fit(form, &changed).fits()) && self.works(&changed) {
                 let old = &words[i];
-                let help = Some(format!("write `.{other}` in place of `.{}`", old.text));
+                let help = Some(Help::replace(&format!(".{other}"), &format!(".{}", old.text), old.span));
                 return Some(errors::not_together(old.span, self.opcode, &old.text, None, form.line, help, section));
             }
         }
@@ -163,7 +164,7 @@ impl Explainer<'_> {
                 let mut parts = vec![word(self.opcode)];
                 parts.extend(changed);
                 let section = self.forms.first().map_or("9.7", |f| f.0.section);
-                let help = Some(format!("write `{}`", spelled(&parts)));
+                let help = Some(Help::write(spelled(&parts)).whole_opcode());
                 let span = words[*first].span;
                 let d = errors::unknown_qualifier(span, self.opcode, name, help, None, section);
                 return Some(d.label(words[*last].span, "nor here".to_string()));
@@ -184,8 +185,8 @@ impl Explainer<'_> {
         let list = errors::enumeration(&dotted, "and");
         let section = self.forms.first().map_or("9.7", |f| f.0.section);
         let help = match self.all_near(words) {
-            Some(meant) => format!("write `{meant}`"),
-            None => format!("remove {}", dotted.join(" and ")),
+            Some(meant) => Help::write(meant).whole_opcode(),
+            None => format!("remove {}", dotted.join(" and ")).into(),
         };
         let help = Some(help);
         let d = errors::unknown_qualifiers(first.span, self.opcode, &list, help, section);
@@ -253,7 +254,7 @@ impl Explainer<'_> {
             if self.works(&changed) {
                 let mut parts = vec![word(self.opcode)];
                 parts.extend(changed);
-                let help = Some(format!("write `{}`", spelled(&parts)));
+                let help = Some(Help::write(spelled(&parts)).whole_opcode());
                 return Some(errors::not_together(span, self.opcode, old, None, form.line, help, section));
             }
         }

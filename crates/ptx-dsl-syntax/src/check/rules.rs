@@ -7,6 +7,7 @@ use super::words;
 use crate::ast;
 use crate::check::errors;
 use crate::diag::Diagnostic;
+use crate::edit::Help;
 use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, Shape, is_type};
@@ -120,7 +121,8 @@ impl Checker {
                 Rule::Custom(f) => {
                     if let Some(violation) = f(typed) {
                         let span = part(violation.part, typed, words).unwrap_or(opcode_span);
-                        errors.push(errors::violation(span, violation, section));
+                        let place = |q| part(Part::Qualifier(q), typed, words);
+                        errors.push(errors::violation(span, violation, place, section));
                     }
                 }
             }
@@ -134,7 +136,7 @@ impl Checker {
     }
 
     /// Which of the qualifiers that a rule forbids together to remove or replace.
-    fn repair(&mut self, when: &[When], ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+    fn repair(&mut self, when: &[When], ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<Help> {
         if self.attempts.trying {
             return None;
         }
@@ -156,7 +158,9 @@ impl Checker {
             let old = &words[at].text;
             let rest = select::without(words, at);
             if select::legal(&forms, &rest) {
-                removable.add(format!(".{old}"), self.verdict_of(ast, fix::parts(opcode, &rest)));
+                let word = format!(".{old}");
+                let edit = Help::remove_word(&word, words[at].span);
+                removable.add(word, edit, self.verdict_of(ast, fix::parts(opcode, &rest)));
             }
             if is_type(old) {
                 continue;
@@ -166,37 +170,41 @@ impl Checker {
                 changed[at].text = alt.to_string();
                 if select::legal(&forms, &changed) {
                     let verdict = self.verdict_of(ast, fix::parts(opcode, &changed));
-                    replaceable.add(format!("`.{alt}` in place of `.{old}`"), verdict);
+                    let edit = Help::replace(&format!(".{alt}"), &format!(".{old}"), words[at].span);
+                    replaceable.add(alt.to_string(), edit, verdict);
                 }
             }
         }
-        let (gone, other) = (removable.best(), replaceable.best());
-        match other.first() {
-            Some(found) if gone.is_empty() || replaceable.is_better(&removable) => Some(format!("write {found}")),
-            _ if gone.is_empty() => None,
-            _ => Some(format!("remove {}", errors::one_of(&gone))),
+        let gone = removable.best("remove");
+        match replaceable.first() {
+            Some(found) if gone.is_none() || replaceable.is_better(&removable) => Some(found),
+            _ => gone,
         }
     }
 
     /// The edit that adds what a rule requires.
-    fn fulfil(&mut self, need: &When, ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+    fn fulfil(&mut self, need: &When, ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<Help> {
         Some(match need {
-            When::Has(q) => format!("add `{q}`"),
+            When::Has(q) => Help::add(q.text()),
             When::HasAny(list) => {
                 let mut edits = Edits::default();
                 for q in *list {
                     let mut more = words.to_vec();
                     more.push(fix::word(q.word()));
-                    edits.add(q.to_string(), self.verdict_of(ast, fix::parts(typed.entry.opcode, &more)));
+                    edits.add(
+                        q.to_string(),
+                        Help::add(q.text()),
+                        self.verdict_of(ast, fix::parts(typed.entry.opcode, &more)),
+                    );
                 }
-                if edits.best().is_empty() {
-                    return None;
-                }
-                format!("add {}", errors::one_of(&edits.best()))
+                edits.best("add")?
             }
-            When::Operand(name) => format!("add operand `{name}` at the end"),
-            When::Not(q) => format!("remove `{q}`"),
-            When::Sink(_) => "write `_`".to_string(),
+            When::Operand(name) => format!("add operand `{name}` at the end").into(),
+            When::Not(q) => match words::find(words, q.word()) {
+                Some(word) => Help::remove_word(q.text(), word.span),
+                None => format!("remove `{q}`").into(),
+            },
+            When::Sink(_) => Help::write("_"),
             When::Types(_) => return None,
         })
     }

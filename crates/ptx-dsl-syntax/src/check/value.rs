@@ -9,6 +9,7 @@ use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::diag::{Diagnostic, Wanted};
+use crate::edit::Help;
 use crate::parse::near::nearest;
 use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
@@ -298,17 +299,17 @@ impl Checker {
             && let Some(special) = special
         {
             return errors::undeclared(span, Wanted::Register, name, None).help(match at.opcode {
-                op::mov | op::cvt => format!("did you mean `{special}`?"),
+                op::mov | op::cvt => Help::did_you_mean(special),
                 _ => {
                     let x = self.free_name();
-                    format!("put `.reg .u32 {x}; mov.u32 {x}, {special};` before it, and write `{x}`")
+                    format!("put `.reg .u32 {x}; mov.u32 {x}, {special};` before it, and write `{x}`").into()
                 }
             });
         }
         if role != Role::Dst
             && let Some(constant) = foreign::constant(name)
         {
-            return errors::undeclared(span, Wanted::Register, name, None).help(format!("write `{constant}`"));
+            return errors::undeclared(span, Wanted::Register, name, None).help(Help::write(constant));
         }
         if !d.helps.is_empty() {
             return d;
@@ -428,10 +429,10 @@ impl Checker {
                 let bits = is_hexadecimal(expr);
                 let help = match want {
                     Ty::F32 if bits && value <= u64::from(u32::MAX) => {
-                        Some(format!("write `0f{value:08X}` for these bits"))
+                        Some(Help::write(format!("0f{value:08X}")).then(" for these bits"))
                     }
-                    Ty::F64 if bits => Some(format!("write `0d{value:016X}` for these bits")),
-                    Ty::F32 | Ty::F64 => Some(format!("write `{:?}`", value as i64 as f64)),
+                    Ty::F64 if bits => Some(Help::write(format!("0d{value:016X}")).then(" for these bits")),
+                    Ty::F32 | Ty::F64 => Some(Help::write(format!("{:?}", value as i64 as f64))),
                     _ => None,
                 };
                 at.fail(errors::constant_type(span, "an integer", want, help), 1);
@@ -451,7 +452,7 @@ impl Checker {
                 Ty::F64 | Ty::B64 => v.to_bits(),
                 _ => {
                     let help = match want {
-                        Ty::B32 => Some(format!("write `0f{:08X}`", (v as f32).to_bits())),
+                        Ty::B32 => Some(Help::write(format!("0f{:08X}", (v as f32).to_bits()))),
                         _ => as_integer(v, want),
                     };
                     at.fail(errors::constant_type(span, "a floating-point number", want, help), 1);
@@ -468,9 +469,9 @@ fn is_hexadecimal(e: &Expr) -> bool {
 }
 
 /// A whole number as an integer.
-fn as_integer(v: f64, want: Ty) -> Option<String> {
+fn as_integer(v: f64, want: Ty) -> Option<Help> {
     let integer = matches!(want.class(), Class::Unsigned | Class::Signed | Class::Bits);
-    (integer && v == v.trunc() && v.abs() < 1e9).then(|| format!("write `{}`", v as i64))
+    (integer && v == v.trunc() && v.abs() < 1e9).then(|| Help::write((v as i64).to_string()))
 }
 
 /// The special register whose name is nearest.

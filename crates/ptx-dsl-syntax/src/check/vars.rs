@@ -9,6 +9,7 @@ use super::symbol::Sym;
 use super::words;
 use crate::ast;
 use crate::check::errors;
+use crate::edit::Help;
 use crate::parse::constant::unknown_here;
 use crate::span::Span;
 use ptx_dsl_isa::constant::{ConstId, Count};
@@ -62,7 +63,7 @@ impl Checker {
                         span,
                         "an alignment is a power of two",
                         "5.4.5",
-                        &format!("write `.align {}`", n.min(1 << 20).next_power_of_two()),
+                        Help::write(format!(".align {}", n.min(1 << 20).next_power_of_two())),
                     ));
                     natural
                 } else {
@@ -152,7 +153,7 @@ impl Checker {
                 name.name.span,
                 text,
                 "5.4.3",
-                &format!("write `{}[16]` or another size", name.name.text),
+                Help::write(format!("{}[16]", name.name.text)).then(" or another size"),
             ));
         }
         let resolved =

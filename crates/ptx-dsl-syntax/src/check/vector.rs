@@ -9,6 +9,7 @@ use super::value::register_fits;
 use super::words;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
+use crate::edit::Help;
 use crate::parse::{Const, fold};
 use crate::print;
 use crate::span::Span;
@@ -119,7 +120,9 @@ impl Checker {
         if count != 0 && elements.len() != count as usize {
             let mut d = errors::arity(span, name, count, elements.len());
             if count == 1 && !many {
-                d.helps.extend(self.packed(spec, ty, elements));
+                if let Some(help) = self.packed(spec, ty, elements) {
+                    d.add_help(help.into());
+                }
             }
             at.fail(d, 2);
             return Operand::Sink;
@@ -446,7 +449,7 @@ fn no_decimals(at: &mut Attempt, elements: &[ast::Operand]) {
         if let OperandKind::Expr(constant) = &e.kind
             && let Some(Const::F64(v)) = fold(constant)
         {
-            let help = format!("write `0f{:08X}`", (v as f32).to_bits());
+            let help = Help::write(format!("0f{:08X}", (v as f32).to_bits()));
             at.fail(errors::constant_type(e.span, "a decimal number in a vector", Ty::F32, Some(help)), 1);
         }
     }

@@ -3,9 +3,10 @@
 use super::names::Kind;
 use crate::code;
 use crate::diag::{Constant, Diagnostic};
+use crate::edit::Help;
 use crate::span::Span;
 
-fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+fn error(span: Span, message: impl Into<String>, help: impl Into<Help>) -> Diagnostic {
     Diagnostic::error(code::MALFORMED_EXPRESSION, span, message).help(help)
 }
 
@@ -138,7 +139,7 @@ pub(super) fn subtracted(span: Span) -> Diagnostic {
     )
 }
 
-fn control(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+fn control(span: Span, message: impl Into<String>, help: impl Into<Help>) -> Diagnostic {
     Diagnostic::error(code::MALFORMED_CONTROL, span, message).help(help)
 }
 

@@ -9,6 +9,7 @@ use ptx_dsl_isa::code::Code;
 use std::fmt::{Arguments, format};
 
 use crate::diag::{Constant, Diagnostic};
+use crate::edit::Help;
 use crate::parse::all_digits;
 use crate::span::Span;
 pub(crate) use declaration::*;
@@ -27,10 +28,8 @@ pub fn noted_error(code: &'static Code, span: Span, message: Arguments, note: Ar
 }
 
 /// An error with an edit as a help.
-pub fn helped_error(code: &'static Code, span: Span, message: Arguments, help: Arguments) -> Diagnostic {
-    let mut d = error(code, span, format(message));
-    d.helps.push(format(help));
-    d
+pub fn helped_error(code: &'static Code, span: Span, message: Arguments, help: impl Into<Help>) -> Diagnostic {
+    error(code, span, format(message)).help(help)
 }
 
 /// An error with the rule as a note and an edit as a help.
@@ -39,11 +38,9 @@ pub fn explained_error(
     span: Span,
     message: Arguments,
     note: Arguments,
-    help: Arguments,
+    help: impl Into<Help>,
 ) -> Diagnostic {
-    let mut d = noted_error(code, span, message, note);
-    d.helps.push(format(help));
-    d
+    noted_error(code, span, message, note).help(help)
 }
 
 pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
@@ -59,7 +56,7 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
             d.note("it stands for bytes that are not UTF-8; PTX is ASCII (PTX ISA 4.1)")
         }
         "\u{feff}" => d.note("it is a byte order mark; PTX is ASCII (PTX ISA 4.1)").help("save the file without it"),
-        "#" => d.note("no `#` comes before a number (PTX ISA 4.5)").help("remove it"),
+        "#" => d.note("no `#` comes before a number (PTX ISA 4.5)").help(Help::remove()),
         "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
         "'" => d.help("strings are written with double quotes"),
         _ => d.note("PTX is ASCII; only comments may contain other characters (PTX ISA 4.1)"),
@@ -84,7 +81,7 @@ pub(crate) fn character(span: Span, code: u8) -> Diagnostic {
         span,
         format_args!("`'{}'` is a C character constant", code as char),
         format_args!("the constants of PTX are numbers (PTX ISA 4.5)"),
-        format_args!("write `{code}`"),
+        Help::write(code.to_string()),
     )
 }
 
@@ -129,10 +126,10 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     let message = format_args!("expected {what}, found {found}");
     // What can begin no statement is the next operand.
     if what == "`,` or `;`" && (found == "`[`" || found.starts_with("`%")) {
-        return helped_error(code::UNEXPECTED_TOKEN, span, message, format_args!("write `,` before it"));
+        return helped_error(code::UNEXPECTED_TOKEN, span, message, "write `,` before it");
     }
-    let d = match sign_of_c(what, found).or_else(|| expected_help(what)) {
-        Some(help) => helped_error(code::UNEXPECTED_TOKEN, span, message, format_args!("{help}")),
+    let d = match sign_of_c(what, found).or_else(|| expected_help(what).map(Help::from)) {
+        Some(help) => helped_error(code::UNEXPECTED_TOKEN, span, message, help),
         // One sign: `]`, `)`.
         None if what.len() == 3 && what.starts_with('`') && !found.starts_with("`.") => {
             let side = if found == END { "after" } else { "before" };
@@ -152,10 +149,13 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
 pub(crate) const END: &str = "the end of the input";
 
 /// The fix for an operator of C.
-fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
-    Some(match (what, found) {
-        ("an operand", "`&`") => "remove it: the name of a variable is its address",
-        ("an instruction", "`,`") => "remove it",
+fn sign_of_c(what: &str, found: &str) -> Option<Help> {
+    let words = match (what, found) {
+        ("an operand", "`&`") => return Some(Help::remove().then(": the name of a variable is its address")),
+        ("an instruction", "`,`") => return Some(Help::remove()),
+        ("a statement", _) => {
+            return Some(Help::remove().then(", or put an instruction, a label or a declaration here"));
+        }
         ("an instruction", "`&`" | "`|`") => "a guard is one predicate: combine two with `and` or `or` before",
         ("an operand", "`'`") => "put the number of the character here",
         ("an operand", "`*`") => "remove it, and put the address in `[ ]`",
@@ -163,7 +163,8 @@ fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
             "numbers are compared with `.eq`, `.ne`, `.lt`, `.le`, `.gt` and `.ge`"
         }
         _ => return None,
-    })
+    };
+    Some(words.into())
 }
 
 /// The edit that adds the expected token.
@@ -175,7 +176,6 @@ fn expected_help(what: &str) -> Option<&'static str> {
         "`,` or `)`" => "put a `,` between them, and a `)` after the last one",
         "`,` or `>` in the header" => "put a `,` between the items, and a `>` after the last one",
         "`{` or `;` after the signature" => "put the body in `{ }` here, or a `;` if this is a declaration",
-        "a statement" => "remove it, or put an instruction, a label or a declaration here",
         "an instruction" => "put the name of one here",
         "a qualifier" => "put one after the dot, or leave out the dot",
         "an operand" => "put a register, a constant, or an address in `[ ]` here",
@@ -203,7 +203,7 @@ fn expected_help(what: &str) -> Option<&'static str> {
 
 /// `.reg u32 x`
 pub(crate) fn type_without_dot(span: Span, name: &str, own: &str) -> Diagnostic {
-    helped_error(code::UNKNOWN_TYPE, span, format_args!("`{name}` is not a type"), format_args!("write `.{own}`"))
+    helped_error(code::UNKNOWN_TYPE, span, format_args!("`{name}` is not a type"), Help::write(format!(".{own}")))
 }
 
 pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
@@ -217,7 +217,7 @@ pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
 
 /// `add.u32, x, y, z;` or `add,u32 x, y, z;`
 pub(crate) fn comma_behind_opcode(span: Span, dot: bool) -> Diagnostic {
-    let help = if dot { format_args!("write `.`") } else { format_args!("remove it") };
+    let help = if dot { Help::write(".") } else { Help::remove() };
     helped_error(code::UNEXPECTED_TOKEN, span, format_args!("expected an operand, found `,`"), help)
 }
 
@@ -227,7 +227,7 @@ pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
         code::UNEXPECTED_TOKEN,
         span,
         format_args!("expected an operand, found a list in parentheses"),
-        format_args!("write `{{{elements}}}` if it is a vector"),
+        Help::write(format!("{{{elements}}}")).then(" if it is a vector"),
     )
 }
 
@@ -237,7 +237,7 @@ pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
         code::UNEXPECTED_TOKEN,
         span,
         format_args!("expected an instruction, found `{name}`"),
-        format_args!("write `@{name}` if it is a guard"),
+        Help::write(format!("@{name}")).then(" if it is a guard"),
     )
 }
 
@@ -247,7 +247,7 @@ pub(crate) fn bare_header(span: Span, items: &str) -> Diagnostic {
         code::UNEXPECTED_TOKEN,
         span,
         format_args!("the header is not in `< >`"),
-        format_args!("write `<{items}>`"),
+        Help::write(format!("<{items}>")),
     )
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn label_with_dot(span: Span, name: &str) -> Diagnostic {
         span,
         format_args!("unknown directive `.{name}`"),
         format_args!("a label begins with a letter, `_`, `$` or `%` (PTX ISA 4.4)"),
-        format_args!("write `${name}` if it is a label"),
+        Help::write(format!("${name}")).then(" if it is a label"),
     )
 }
 
@@ -281,7 +281,7 @@ pub(crate) fn label_without_colon(span: Span, name: &str) -> Diagnostic {
         code::MISSING_SEMICOLON,
         span,
         format_args!("expected `:` or `;` after `{name}`"),
-        format_args!("write `:` after it if it is a label"),
+        "write `:` after it if it is a label",
     )
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn stray_close(span: Span, found: &str) -> Diagnostic {
         code::UNMATCHED_BRACKET,
         span,
         format_args!("unexpected {found}: nothing is open here"),
-        format_args!("remove it"),
+        Help::remove(),
     )
 }
 
@@ -316,7 +316,7 @@ pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -
         format_args!("the directives are listed in PTX ISA 4.3.1"),
     );
     match nearest {
-        Some(n) => d.help(format!("did you mean `.{n}`?")),
+        Some(n) => d.help(Help::did_you_mean(format!(".{n}"))),
         None => d,
     }
 }
@@ -377,13 +377,13 @@ pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
 
 /// `#[allow(...)]`, in the body of a function or at module scope.
 pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnostic {
-    let help = match name {
-        "cfg" | "cfg_attr" if in_body => "remove it; `@if` with a constant chooses between statements",
-        "cfg" | "cfg_attr" => "remove it, and write it before a `ptx!` that has this kernel alone",
+    let then = match name {
+        "cfg" | "cfg_attr" if in_body => "; `@if` with a constant chooses between statements",
+        "cfg" | "cfg_attr" => ", and write it before a `ptx!` that has this kernel alone",
         "allow" | "expect" | "warn" | "deny" | "forbid" => {
-            "remove it; the header has the levels of findings: `<sm_90, ptx 8.0, allow(protocol)>`"
+            "; the header has the levels of findings: `<sm_90, ptx 8.0, allow(protocol)>`"
         }
-        _ => "remove it",
+        _ => "",
     };
     noted_error(
         code::UNEXPECTED_TOKEN,
@@ -391,7 +391,7 @@ pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnosti
         format_args!("a Rust attribute is allowed only before a part"),
         format_args!("PTX has no attributes, and in `ptx!` rustc sees only those of a part"),
     )
-    .help(help)
+    .help(Help::remove().then(then))
 }
 
 /// `pub .visible .entry`
@@ -400,7 +400,7 @@ pub(crate) fn visibility(span: Span) -> Diagnostic {
         code::UNEXPECTED_TOKEN,
         span,
         format_args!("only a part has a Rust visibility; a kernel is always `pub`"),
-        format_args!("remove it"),
+        Help::remove(),
     )
 }
 
@@ -426,13 +426,13 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
         digits += part;
     }
     if separated && all_digits(&digits) {
-        return d.help(format!("PTX has no digit separators: write `{digits}`"));
+        return d.help(Help::write(&digits).worded(format!("PTX has no digit separators: write `{digits}`")));
     }
     // `1.0f` and `5ul` of C.
     let plain = text.trim_end_matches(['f', 'F', 'u', 'l', 'L']);
     let float = !all_digits(plain) && plain.parse::<f64>().is_ok();
     if plain.len() < text.len() && !plain.is_empty() && (float || all_digits(plain)) {
-        return d.help(format!("PTX has no such suffix: write `{plain}`"));
+        return d.help(Help::write(plain).worded(format!("PTX has no such suffix: write `{plain}`")));
     }
     let hexadecimal = why.ends_with("digit") && text.bytes().all(|c| c.is_ascii_hexdigit());
     match text.get(..2) {
@@ -440,9 +440,10 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
         Some("0b" | "0B") => d.help("put binary digits after it: 0 and 1"),
         Some("0f" | "0F" | "0d" | "0D") => d.help("write all the digits, zeros too"),
         _ if all_digits(text) => {
-            d.help(format!("a number that begins with 0 is octal: write `{}`", text.trim_start_matches('0')))
+            let decimal = text.trim_start_matches('0');
+            d.help(Help::write(decimal).worded(format!("a number that begins with 0 is octal: write `{decimal}`")))
         }
-        _ if hexadecimal => d.help(format!("write `0x{text}` if it is hexadecimal")),
+        _ if hexadecimal => d.help(Help::write(format!("0x{text}")).then(" if it is hexadecimal")),
         _ if why.ends_with("digit") => d.help("remove everything that is not a digit"),
         _ => d,
     }
@@ -454,7 +455,7 @@ pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
         span,
         format_args!("`{text}` does not fit in 64 bits"),
         format_args!("integer constants are 64 bits wide (PTX ISA 4.5.1)"),
-        format_args!("write `0xFFFFFFFFFFFFFFFF` or less"),
+        Help::write("0xFFFFFFFFFFFFFFFF").then(" or less"),
     )
 }
 
@@ -469,7 +470,7 @@ pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
         ),
     );
     match (op, u32::from_str_radix(&text[2..], 16)) {
-        ('-', Ok(bits)) => d.help(format!("write `0f{:08X}`", bits ^ 0x8000_0000)),
+        ('-', Ok(bits)) => d.help(Help::write(format!("0f{:08X}", bits ^ 0x8000_0000))),
         _ => d.help(format!("remove the `{op}`")),
     }
 }
@@ -516,7 +517,11 @@ pub fn array_index(span: Span, name: &str, offset: Option<u64>) -> Diagnostic {
         ),
     );
     match offset {
-        Some(bytes) => d.help(format!("offsets count bytes: write `[{name}+{bytes}]`")),
+        Some(bytes) => {
+            let address = format!("[{name}+{bytes}]");
+            let words = format!("offsets count bytes: write `{address}`");
+            d.help(Help::write(address).worded(words))
+        }
         None => d.help("write an address in `[ ]`, with an offset in bytes"),
     }
 }

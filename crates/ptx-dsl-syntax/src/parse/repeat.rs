@@ -345,7 +345,7 @@ impl Expander<'_> {
             d.span = Span { first: self.made(d.span.first), last: self.made(d.span.last) };
         }
         let place = |d: &Diagnostic| [d.span.first, d.span.last].map(|id| self.out.contexts.source_of(id));
-        let same = |known: &Diagnostic| known.message == d.message && place(known) == place(&d);
+        let same = |known: &Diagnostic| known.code == d.code && place(known) == place(&d);
         if !self.out.diagnostics.iter().any(same) {
             self.out.diagnostics.push(d);
         }

@@ -7,13 +7,16 @@ use ptx_dsl_isa::diag::Diagnostic;
 /// Fewer registers than this are written one by one.
 const LEAST: u32 = 5;
 
-/// Writes ranges in messages, notes and labels, and in helps if the module is in Rust.
+/// Writes ranges in messages, notes and labels, and in helps and edits if the module is in Rust.
 pub fn shorten(found: &mut [Diagnostic], rust: bool) {
     for d in found {
         let texts = d.notes.iter_mut().chain(d.labels.iter_mut().map(|(_, text)| text)).chain([&mut d.message]);
-        texts.chain(d.helps.iter_mut().filter(|_| rust)).filter(|text| text.contains(", ")).for_each(|text| {
-            *text = shortened(text);
-        });
+        let edits = d.edits.iter_mut().map(|edit| &mut edit.text);
+        texts.chain(d.helps.iter_mut().chain(edits).filter(|_| rust)).filter(|text| text.contains(", ")).for_each(
+            |text| {
+                *text = shortened(text);
+            },
+        );
     }
 }
 

@@ -53,7 +53,7 @@ impl Checker {
             None => {
                 let mut d = self.undeclared(word.span, Wanted::Function, &word.text);
                 if d.helps.is_empty() {
-                    d.helps = vec![format!("put `.func {};` before it", word.text)];
+                    d.only_help(format!("put `.func {};` before it", word.text));
                 }
                 d
             }

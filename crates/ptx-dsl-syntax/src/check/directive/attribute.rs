@@ -2,6 +2,7 @@
 
 use crate::ast;
 use crate::check::{Checker, errors};
+use crate::edit::Help;
 use crate::parse::errors::twice;
 use crate::span::Span;
 use ptx_dsl_isa::isa::{Ptx, sm};
@@ -20,7 +21,7 @@ impl Checker {
         let inner = word.text.strip_prefix(".attribute(").and_then(|t| t.strip_suffix(')')).unwrap_or("");
         if on == Attributed::Entry {
             let text = "an `.entry` has no attributes";
-            self.report(errors::attribute(word.span, text, "remove it"));
+            self.report(errors::attribute(word.span, text, Help::remove()));
             return;
         }
         let (mut depth, mut start) = (0u32, 0);
@@ -46,7 +47,7 @@ impl Checker {
             ".unified" if is_pair(part) => (Ptx(8, 0), sm(90)),
             ".unified" => {
                 let text = "`.unified` takes two unsigned integers";
-                self.report(errors::attribute(span, text, "write `.attribute(.unified(1, 2))`"));
+                self.report(errors::attribute(span, text, Help::write(".attribute(.unified(1, 2))")));
                 return;
             }
             _ => {
@@ -57,7 +58,7 @@ impl Checker {
                 self.report(errors::attribute(
                     span,
                     &text,
-                    "write `.attribute(.managed)` or `.attribute(.unified(1, 2))`",
+                    Help::write_one_of(&[".attribute(.managed)", ".attribute(.unified(1, 2))"]),
                 ));
                 return;
             }
@@ -68,7 +69,7 @@ impl Checker {
                 Attributed::Func => format!("a function cannot be `{name}`"),
                 _ => format!("only a `.global` variable can be `{name}`"),
             };
-            self.report(errors::attribute(span, &text, "remove it"));
+            self.report(errors::attribute(span, &text, Help::remove()));
         } else if let Some(e) = self.gate(span, format_args!("`{name}`"), since, requires, "5.4.8") {
             self.report(e);
         }
@@ -96,12 +97,18 @@ impl Checker {
             ".common" if function || space != ".global" => {
                 let what = if function { "a function" } else { "a variable outside `.global`" };
                 let text = format!("{what} cannot be `.common`");
-                self.report(errors::linkage(word.span, &text, "write `.weak` or `.visible`"));
+                self.report(errors::linkage(word.span, &text, Help::write_one_of(&[".weak", ".visible"])));
             }
             ".extern" if has_value => {
                 let (text, help) = match function {
-                    true => ("an `.extern` function has no body", "write `.visible`, or replace the body with `;`"),
-                    false => ("an `.extern` variable has no initial value", "write `.visible`, or remove the value"),
+                    true => (
+                        "an `.extern` function has no body",
+                        Help::write(".visible").then(", or replace the body with `;`"),
+                    ),
+                    false => (
+                        "an `.extern` variable has no initial value",
+                        Help::write(".visible").then(", or remove the value"),
+                    ),
                 };
                 self.report(errors::linkage(word.span, text, help));
             }

@@ -2,6 +2,7 @@
 
 use crate::ast::{self, Arg};
 use crate::check::{Checker, errors};
+use crate::edit::Help;
 use ptx_dsl_isa::isa::directive::PRAGMAS;
 
 impl Checker {
@@ -49,7 +50,7 @@ impl Checker {
                 && parts.next().is_none()
             {
                 let text = format!("the pragma `\"{first}\"` needs an argument");
-                self.report(errors::pragma(word.span, &text, &format!("write `\"{first} {example}\"`")));
+                self.report(errors::pragma(word.span, &text, Help::write(format!("\"{first} {example}\""))));
             }
         }
     }

@@ -89,14 +89,14 @@ pub(crate) fn narrow_variable(span: Span, name: &str) -> Diagnostic {
 }
 
 /// `help`: the address in a legal form, or code that computes it.
-pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
+pub(crate) fn bad_address(span: Span, help: Option<Help>) -> Diagnostic {
     let d = noted_error(
         code::MALFORMED_ADDRESS,
         span,
         format_args!("this is not an address"),
         format_args!("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)"),
     );
-    d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
+    d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".into()))
         .wants(Constant::Value, true)
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnos
     let d = error(code::MALFORMED_ADDRESS, span, format!("an offset is added after the name `{name}`"))
         .wants(Constant::Value, true);
     match value {
-        Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
+        Some(n) => d.help(Help::write(format!("{name}+{}", n.wrapping_neg()))),
         None => d.help("put the name first, and add a constant after it"),
     }
 }

@@ -52,13 +52,13 @@ pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diag
     .label(at, format!("`{b}` is here"))
 }
 
-pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) -> Diagnostic {
+pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: impl Into<Help>) -> Diagnostic {
     explained_error(
         code::DIRECTIVE_ARGUMENT,
         span,
         format_args!("`{name}` {rule}"),
         format_args!("see PTX ISA {}", directive_section(name)),
-        format_args!("{help}"),
+        help,
     )
     .wants(Constant::Value, true)
 }
@@ -114,14 +114,8 @@ pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: 
     )
 }
 
-pub(crate) fn call_form(span: Span, text: &str, help: &str) -> Diagnostic {
-    explained_error(
-        code::CALL_MISMATCH,
-        span,
-        format_args!("{text}"),
-        format_args!("see PTX ISA 9.7.12.5"),
-        format_args!("{help}"),
-    )
+pub(crate) fn call_form(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
+    explained_error(code::CALL_MISMATCH, span, format_args!("{text}"), format_args!("see PTX ISA 9.7.12.5"), help)
 }
 
 pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Diagnostic {
@@ -133,14 +127,8 @@ pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Di
     )
 }
 
-pub(crate) fn initialiser(span: Span, text: &str, help: &str) -> Diagnostic {
-    explained_error(
-        code::INITIAL_VALUE,
-        span,
-        format_args!("{text}"),
-        format_args!("see PTX ISA 5.4.4"),
-        format_args!("{help}"),
-    )
+pub(crate) fn initialiser(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
+    explained_error(code::INITIAL_VALUE, span, format_args!("{text}"), format_args!("see PTX ISA 5.4.4"), help)
 }
 
 /// A warning: the values after a list that is not full move up; `next` is the first, which becomes element `at`.
@@ -165,14 +153,8 @@ pub(crate) fn pointer_to_own_memory(span: Span, space: &str) -> Diagnostic {
         .help("pass an offset, such as one into dynamic shared memory, as a plain number")
 }
 
-pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
-    explained_error(
-        code::MALFORMED_VARIABLE,
-        span,
-        format_args!("{text}"),
-        format_args!("see PTX ISA {section}"),
-        format_args!("{help}"),
-    )
+pub(crate) fn variable(span: Span, text: &str, section: &str, help: impl Into<Help>) -> Diagnostic {
+    explained_error(code::MALFORMED_VARIABLE, span, format_args!("{text}"), format_args!("see PTX ISA {section}"), help)
 }
 
 /// `.reg` and `.local` at module scope: an error, or a warning in old PTX.
@@ -193,7 +175,7 @@ pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
         span,
         format_args!("{what} is declared in a function"),
         format_args!("only PTX ISA 1 and 2 have `{space}` at module scope (PTX ISA 5.1)"),
-        format_args!("{help}"),
+        help,
     )
 }
 
@@ -208,13 +190,13 @@ pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
     .help("allocate it in the host program, and pass its address")
 }
 
-pub(crate) fn alias(span: Span, text: &str, help: &str) -> Diagnostic {
+pub(crate) fn alias(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
     explained_error(
         code::ALIAS,
         span,
         format_args!("{text}"),
         format_args!("an alias is another name of a defined function with the same signature (PTX ISA 11.2.3)"),
-        format_args!("{help}"),
+        help,
     )
 }
 
@@ -239,7 +221,7 @@ pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
     .label(first, "it is declared here")
 }
 
-pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
+pub(crate) fn attribute(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
     explained_error(
         code::MISPLACED_ATTRIBUTE,
         span,
@@ -247,27 +229,27 @@ pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
         format_args!(
             "`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)"
         ),
-        format_args!("{help}"),
+        help,
     )
 }
 
-pub(crate) fn linkage(span: Span, text: &str, help: &str) -> Diagnostic {
+pub(crate) fn linkage(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
     explained_error(
         code::LINKING,
         span,
         format_args!("{text}"),
         format_args!("linking directives are described in PTX ISA 11.6"),
-        format_args!("{help}"),
+        help,
     )
 }
 
-pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
+pub(crate) fn pragma(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
     explained_error(
         code::MALFORMED_PRAGMA,
         span,
         format_args!("{text}"),
         format_args!("see PTX ISA 11.4.7 and the chapter on `.pragma` strings"),
-        format_args!("{help}"),
+        help,
     )
 }
 
@@ -296,7 +278,7 @@ pub(crate) fn function_name(span: Span, label: &str) -> Diagnostic {
 }
 
 /// A warning: ptxas ignores it too.
-pub(crate) fn no_effect(span: Span, text: &str, help: &str) -> Diagnostic {
+pub(crate) fn no_effect(span: Span, text: &str, help: impl Into<Help>) -> Diagnostic {
     Diagnostic::warning(code::DIRECTIVE_WITHOUT_EFFECT, span, text).help(help)
 }
 
@@ -337,7 +319,7 @@ pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> D
         span,
         format_args!("`.{have}` in a kernel of `.{first}`"),
         format_args!("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)"),
-        format_args!("write `.{first}`"),
+        Help::write(format!(".{first}")),
     )
     .label(at, format!("`.{first}` is here"))
 }

@@ -3,6 +3,7 @@
 use crate::diag::{Constant, Diagnostic, Subject, Wanted};
 use crate::span::Span;
 use ptx_dsl_isa::isa::{Multiple, Remedy, Violation};
+use ptx_dsl_isa::qualifier::Qualifier;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 use super::*;
@@ -188,7 +189,7 @@ pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
 
 pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
     let note = format_args!("the form is `{line}` (PTX ISA {sec})");
-    let help = format_args!("write `_`");
+    let help = Help::write("_");
     match operand {
         "_" => explained_error(code::SINK, span, format_args!("the result must be `_` here"), note, help),
         _ => explained_error(code::SINK, span, format_args!("operand `{operand}` must be `_` here"), note, help),
@@ -326,7 +327,7 @@ pub(crate) fn conversions(given: &str, have: Ty, want: Ty, x: &str) -> Vec<(&'st
     out
 }
 
-pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
+pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<Help>) -> Diagnostic {
     let d = noted_error(
         code::CONSTANT_TYPE,
         span,
@@ -352,7 +353,7 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
 pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
     let message = format_args!("`{value}` is out of range for operand `{operand}`");
     if low == high {
-        let (note, help) = (format_args!("it must be {low} (PTX ISA {sec})"), format_args!("write `{low}`"));
+        let (note, help) = (format_args!("it must be {low} (PTX ISA {sec})"), Help::write(low.to_string()));
         return explained_error(code::CONSTANT_RANGE, span, message, note, help);
     }
     explained_error(
@@ -402,7 +403,7 @@ pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
         code::ELEMENT_COUNT,
         span,
         format_args!("`{name}` is a vector"),
-        format_args!("write `{name}.x`, `{name}.y` or `{name}.z`"),
+        Help::write_one_of(&[".x", ".y", ".z"].map(|part| format!("{name}{part}"))),
     )
 }
 
@@ -559,13 +560,12 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
         error(code::OPERAND_DEPENDENCE, span, format!("`{qualifier}` needs the operand `{operand}`"))
     };
     let help = match operand_given {
-        true => format!("add `{qualifier}`, or remove it"),
-        false => "add the operand, or remove it".to_string(),
+        true => Help::remove().worded(format!("add `{qualifier}`, or remove it")),
+        false => Help::remove().worded("add the operand, or remove it"),
     };
     d.help(help).note(format!("`{qualifier}` and `{operand}` are given together"))
 }
 
-/// A rule of the table that is a function: after a line break its text gives the edit.
 /// A value or a form that an operand cannot have here.
 pub(crate) fn operand_value(span: Span, text: &str, sec: &str) -> Diagnostic {
     noted_error(code::OPERAND_VALUE, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"))
@@ -575,20 +575,32 @@ pub(crate) fn vector_of_one(span: Span, sec: &str) -> Diagnostic {
     operand_value(span, "a vector of one `.u16` register is read as the register itself", sec).help("declare it `.b16`")
 }
 
-/// A rule of the table that is a function.
-pub(crate) fn violation(span: Span, violation: Violation, sec: &str) -> Diagnostic {
+/// A rule of the table that is a function. `place`: where a qualifier is written.
+pub(crate) fn violation(
+    span: Span,
+    violation: Violation,
+    place: impl Fn(Qualifier) -> Option<Span>,
+    sec: &str,
+) -> Diagnostic {
     let Violation { text, remedy, .. } = violation;
     let d = operand_value(span, &text, sec);
     let Some(remedy) = remedy else { return d };
     d.help(match remedy {
-        Remedy::Write(texts, then) => format!("write {}{then}", one_of(&texts)),
-        Remedy::Spell(opcode) => format!("write `{opcode}`"),
+        Remedy::Write(texts, then) => Help::write_one_of(&texts).then(then),
+        Remedy::Spell(opcode) => Help::write(opcode).whole_opcode(),
         Remedy::Replace(old, new, then) => {
             let new: Vec<&str> = new.iter().map(|q| q.text()).collect();
-            format!("write {} in place of `{old}`{then}", one_of(&new))
+            let help = Help::write_one_of(&new).then(&format!(" in place of `{old}`{then}"));
+            match place(old) {
+                Some(at) => help.at(at),
+                None => Help::from(help.text),
+            }
         }
-        Remedy::Remove(qualifier) => format!("remove `{qualifier}`"),
-        Remedy::Rewrite(text) => text.to_owned(),
+        Remedy::Remove(qualifier) => match place(qualifier) {
+            Some(at) => Help::remove_word(qualifier.text(), at),
+            None => format!("remove `{qualifier}`").into(),
+        },
+        Remedy::Rewrite(text) => text.into(),
     })
 }
 
@@ -596,7 +608,7 @@ pub(crate) fn multiple(span: Span, rule: &Multiple, value: u64, sec: &str) -> Di
     let Multiple { what, unit, of, .. } = rule;
     let near = value.checked_next_multiple_of(*of).unwrap_or(*of);
     let text = format!("{what} is {value}, but must be a multiple of {unit}");
-    operand_value(span, &text, sec).help(format!("write `{near}`"))
+    operand_value(span, &text, sec).help(Help::write(near.to_string()))
 }
 
 /// `help`: code that negates it.

@@ -6,14 +6,14 @@ use super::*;
 pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>, same: &[&str]) -> Diagnostic {
     let d = error(code::UNKNOWN_INSTRUCTION, span, format!("unknown instruction `{name}`"));
     match (nearest, same) {
-        (None, [_, ..]) => d.help(format!("there are {}", one_of(same))),
+        (None, [_, ..]) => d.help(Help::write_one_of(same).worded(format!("there are {}", one_of(same)))),
         _ => did_you_mean(d, nearest),
     }
 }
 
 /// An instruction of CUDA C++ or of another assembler.
-pub(crate) fn foreign_instruction(span: Span, name: &str, help: &str) -> Diagnostic {
-    helped_error(code::UNKNOWN_INSTRUCTION, span, format_args!("unknown instruction `{name}`"), format_args!("{help}"))
+pub(crate) fn foreign_instruction(span: Span, name: &str, help: impl Into<Help>) -> Diagnostic {
+    helped_error(code::UNKNOWN_INSTRUCTION, span, format_args!("unknown instruction `{name}`"), help)
 }
 
 /// `instead`: the kind of the qualifier, and those of the kind that the instruction accepts.
@@ -21,7 +21,7 @@ pub(crate) fn unknown_qualifier(
     span: Span,
     opcode: &str,
     word: &str,
-    help: Option<String>,
+    help: Option<Help>,
     instead: Option<(&str, &[String])>,
     sec: &str,
 ) -> Diagnostic {
@@ -45,7 +45,7 @@ pub(crate) fn unknown_qualifier(
 }
 
 /// Several at once; `list`: in words.
-pub(crate) fn unknown_qualifiers(span: Span, opcode: &str, list: &str, help: Option<String>, sec: &str) -> Diagnostic {
+pub(crate) fn unknown_qualifiers(span: Span, opcode: &str, list: &str, help: Option<Help>, sec: &str) -> Diagnostic {
     let note = format_args!("the syntax of `{opcode}` lists what it takes (PTX ISA {sec})");
     with_help(
         noted_error(code::UNKNOWN_QUALIFIER, span, format_args!("`{opcode}` has no qualifiers {list}"), note),
@@ -60,7 +60,7 @@ pub(crate) fn exchanged(span: Span, word: &str, first: &str, at: Span, right: &s
         span,
         format_args!("`.{word}` must come before `.{first}`"),
         format_args!("types, state spaces and layouts keep the order of the form (PTX ISA {sec})"),
-        format_args!("write `{right}`"),
+        Help::write(right).whole_opcode(),
     )
     .label(at, format!("`.{first}` is here"))
 }
@@ -108,7 +108,7 @@ pub(crate) fn missing_qualifiers(
         d.notes.push(format!("the syntax requires this (PTX ISA {sec})"));
     }
     if !spellings.is_empty() {
-        d.helps.push(format!("write {}", one_of(spellings)));
+        d.add_help(Help::write_one_of(spellings).whole_opcode());
     }
     d
 }
@@ -139,7 +139,7 @@ pub(crate) fn misplaced(span: Span, word: &str, behind: &str, right: &str, sec: 
         span,
         format_args!("`.{word}` must come directly after `{behind}`"),
         format_args!("most qualifiers come in any order, this one does not (PTX ISA {sec})"),
-        format_args!("write `{right}`"),
+        Help::write(right).whole_opcode(),
     )
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn not_together(
     word: &str,
     other: Option<(&str, Span)>,
     line: &str,
-    help: Option<String>,
+    help: Option<Help>,
     sec: &str,
 ) -> Diagnostic {
     let note = format_args!("the nearest form is `{line}` (PTX ISA {sec})");
@@ -197,7 +197,7 @@ pub(crate) fn incomplete_group(
         span,
         format_args!("`.{word}` needs {quote}{what}{end}"),
         format_args!("`{a}` and `{b}` are given together (PTX ISA {sec})"),
-        format_args!("write {}", one_of(&edits)),
+        Help::write_one_of(&edits),
     )
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn rule(
     span: Span,
     words: Option<(&str, (&str, Span))>,
     text: &str,
-    help: Option<String>,
+    help: Option<Help>,
     sec: &str,
 ) -> Diagnostic {
     let d = match words {

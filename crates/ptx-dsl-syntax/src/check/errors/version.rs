@@ -99,6 +99,12 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
     )
 }
 
+/// Where the finding is a `.version`, the help is an edit of it.
+fn declare_version(major: u32, minor: u32) -> Help {
+    let version = format!(".version {major}.{minor}");
+    Help::write(&version).worded(format!("declare `ptx {major}.{minor}` in the header, or `{version}`"))
+}
+
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
     error(code::UNKNOWN_VERSION, span, format!("unknown PTX ISA version {}.{}", have.0, have.1))
         .note(if have.0 == ceiling.0 {
@@ -106,7 +112,7 @@ pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Dia
         } else {
             format!("the newest known version is {}.{}", ceiling.0, ceiling.1)
         })
-        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", ceiling.0, ceiling.1))
+        .help(declare_version(ceiling.0, ceiling.1))
 }
 
 pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
@@ -121,7 +127,7 @@ pub(crate) fn renamed_target(span: Span, old: &str, new: &str) -> Diagnostic {
         span,
         format_args!("`{old}` is called `{new}` since PTX ISA 9.0"),
         format_args!("the old name is known in PTX ISA 8.6 to 8.8 (PTX ISA 11.1.2)"),
-        format_args!("write `{new}`"),
+        Help::write(new),
     )
 }
 
@@ -131,7 +137,7 @@ pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx)
         span,
         format_args!("`{name}` needs PTX ISA {}.{}, but the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA 11.1.2"),
-        format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
+        declare_version(need.0, need.1).text,
     )
 }
 
@@ -145,6 +151,6 @@ pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
         span,
         format_args!("{text}"),
         format_args!("PTX ISA 11.1.3 has 32 and 64, but ptxas 13 refuses 32 for every target"),
-        format_args!("write `.address_size 64`"),
+        Help::write(".address_size 64"),
     )
 }

@@ -3,23 +3,24 @@
 use super::super::Checker;
 use super::{Verdict, spelled, split, word};
 use crate::ast::{self, Expr, OperandKind, Word};
+use crate::edit::Help;
 use crate::parse::foreign;
 use crate::print;
 use ptx_dsl_isa::opcode::Entry;
 
 impl Checker {
     /// An opcode of another language, a help with the PTX for it, and whether that is certainly legal. `least`: of this many parts.
-    pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr, least: usize) -> Option<(String, String, bool)> {
+    pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr, least: usize) -> Option<(String, Help, bool)> {
         for count in (least..=ast.parts.len().min(3)).rev() {
             let (named, rest) = ast.parts.split_at(count);
             let name = spelled(named);
             if let Some(advice) = foreign::advice(&name) {
-                return Some((name, advice.to_string(), true));
+                return Some((name, advice.into(), true));
             }
             let own = foreign::instructions(&name);
             if !own.is_empty() {
                 let (own, sure) = self.completed_foreign(ast, &own, rest);
-                return Some((name, format!("did you mean `{own}`?"), sure));
+                return Some((name, Help::did_you_mean(own), sure));
             }
         }
         None

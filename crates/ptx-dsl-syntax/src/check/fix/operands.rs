@@ -6,6 +6,7 @@ use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::code;
 use crate::diag::Diagnostic;
+use crate::edit::Help;
 use crate::parse::{Const, fold};
 use crate::print;
 use ptx_dsl_isa::ty::{Class, Ty};
@@ -221,7 +222,7 @@ impl Checker {
     }
 
     /// The type of the registers, if several differ from the instruction's type and it makes the instruction legal.
-    pub(crate) fn retyped(&mut self, ast: &ast::Instr, errors: &[Diagnostic]) -> Option<String> {
+    pub(crate) fn retyped(&mut self, ast: &ast::Instr, errors: &[Diagnostic]) -> Option<Help> {
         if errors.iter().filter(|d| d.code == code::REGISTER_TYPE).count() < 2 {
             return None;
         }
@@ -242,7 +243,7 @@ impl Checker {
                 }
                 tries = tries.saturating_sub(1);
                 if tries > 0 && self.accepts_parts(ast, parts) {
-                    return Some(format!("write `.{new}` in place of `.{}`", old.text));
+                    return Some(Help::replace(&format!(".{new}"), &format!(".{}", old.text), old.span));
                 }
             }
         }
@@ -381,14 +382,14 @@ impl Checker {
     }
 
     /// An address in a legal form, or code that computes it. `narrow`: it may have 32 bits.
-    pub(crate) fn address_instead(&mut self, e: &Expr, narrow: bool) -> Option<String> {
+    pub(crate) fn address_instead(&mut self, e: &Expr, narrow: bool) -> Option<Help> {
         let Expr::Binary(op, a, b, _) = e else { return None };
         let Expr::Name(base, None) = &**a else { return None };
         if let Some(Const::Int { value, .. }) = fold(b) {
-            return (*op == "-").then(|| format!("write `{}+{}`", base.text, (value as i64).wrapping_neg()));
+            return (*op == "-").then(|| Help::write(format!("{}+{}", base.text, (value as i64).wrapping_neg())));
         }
         if let ("-", Expr::Rust(id, _)) = (*op, &**b) {
-            return Some(format!("write `{} + -({})`", base.text, self.out.constants.written(*id, 0)));
+            return Some(Help::write(format!("{} + -({})", base.text, self.out.constants.written(*id, 0))));
         }
         let wide = self.bits_of(&base.text)?;
         // `base + index`, `base + index * 4`, `base + index << 2`
@@ -415,7 +416,7 @@ impl Checker {
             (&"+", 64, 32, _) => format!("mad.wide.u32 {x}, {index}, {factor}, {base};"),
             _ => return None,
         };
-        Some(format!("put `.reg .b{wide} {x}; {code}` before it, and write `{x}`"))
+        Some(format!("put `.reg .b{wide} {x}; {code}` before it, and write `{x}`").into())
     }
 
     /// The width of a register of integers or bits.

@@ -5,6 +5,7 @@ use super::super::select::{Fit, fit, legal, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
 use crate::check::errors;
+use crate::edit::Help;
 use crate::parse::foreign;
 use crate::parse::near::all_near;
 use crate::span::Span;
@@ -68,13 +69,7 @@ impl Explainer<'_> {
     }
 
     /// A replacement for an unknown word, or its removal: a help, legal if any is. `place`: the only qualifier that is missing.
-    pub(crate) fn instead_of(
-        &mut self,
-        words: &[Word],
-        at: usize,
-        all: &[&str],
-        place: Option<&str>,
-    ) -> Option<String> {
+    pub(crate) fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str], place: Option<&str>) -> Option<Help> {
         let name = words[at].text.as_str();
         let longer = continued(name, all);
         let near = match longer.as_slice() {
@@ -159,18 +154,18 @@ impl Explainer<'_> {
         if let Some(first) = found.first()
             && first.starts_with("::")
         {
-            return Some(format!("write `{}{first}`", self.opcode));
+            return Some(Help::write(format!("{}{first}", self.opcode)).whole_opcode());
         }
         if let [only] = found.as_slice()
             && (near.contains(only) || longer.contains(only) || Some(*only) == meant || only.contains('.'))
         {
-            return Some(format!("did you mean `.{only}`?"));
+            return Some(Help::did_you_mean(format!(".{only}")));
         }
         if !found.is_empty() {
-            return Some(format!("write {}", errors::one_of(&errors::dotted(&found))));
+            return Some(Help::write_one_of(&errors::dotted(&found)));
         }
         if self.works(&without(words, at)) {
-            return Some("remove it".to_string());
+            return Some(Help::remove());
         }
         // What else is wrong with the instruction is another matter, but the word suits the others. With more that are unknown
         // there is no telling; a number is not a slip of the pen.
@@ -182,8 +177,8 @@ impl Explainer<'_> {
             changed[at].text = near.to_string();
             if others || self.tried(&changed) <= least {
                 return Some(match near.starts_with("::") {
-                    true => format!("write `{}{near}`", self.opcode),
-                    false => format!("did you mean `.{near}`?"),
+                    true => Help::write(format!("{}{near}", self.opcode)).whole_opcode(),
+                    false => Help::did_you_mean(format!(".{near}")),
                 });
             }
         }
@@ -192,7 +187,7 @@ impl Explainer<'_> {
 
     /// An edit that makes the instruction legal, or at least acceptable to a form: removes or replaces one of two conflicting
     /// words.
-    pub(crate) fn repair(&mut self, at: usize, known: &[Word], other: Option<(&str, Span)>) -> Option<String> {
+    pub(crate) fn repair(&mut self, at: usize, known: &[Word], other: Option<(&str, Span)>) -> Option<Help> {
         let mut plain = Vec::new();
         for (_, form) in self.forms {
             plain.push(*form);
@@ -209,7 +204,7 @@ impl Explainer<'_> {
                 let mut changed = known.to_vec();
                 changed[i].text = new[1..].to_string();
                 if new[1..] != *old && legal(&plain, &changed) && self.works(&changed) {
-                    return Some(format!("write `{new}` in place of `.{old}`"));
+                    return Some(Help::replace(&new, &format!(".{old}"), known[i].span));
                 }
             }
         }
@@ -222,11 +217,12 @@ impl Explainer<'_> {
             if i != at && !clashes {
                 continue;
             }
-            let Some((gone, rest)) = removed(i, known, &plain) else { continue };
-            removable.add(gone, self.tried(&rest));
+            let Some((gone, span, rest)) = removed(i, known, &plain) else { continue };
+            let edit = Help::remove_word(&gone, span);
+            removable.add(gone, edit, self.tried(&rest));
         }
         if removable.suffices() {
-            return Some(format!("remove {}", errors::one_of(&removable.best())));
+            return removable.best("remove");
         }
         let clash = other.map_or(at, |(_, span)| known.iter().position(|w| w.span == span).unwrap_or(at));
         let mut places = vec![clash, at];
@@ -236,14 +232,15 @@ impl Explainer<'_> {
         }
         for i in places {
             if let Some(new) = self.another_word(known, i) {
-                return Some(format!("write `.{new}` in place of `.{}`", known[i].text));
+                return Some(Help::replace(&format!(".{new}"), &format!(".{}", known[i].text), known[i].span));
             }
         }
-        if !removable.best().is_empty() {
-            return Some(format!("remove {}", errors::one_of(&removable.best())));
+        if let Some(help) = removable.best("remove") {
+            return Some(help);
         }
         let (_, kind) = same_kind(&known[at].text, &alternatives(self.forms))?;
         let mut changed = known.to_vec();
+        let old = format!(".{}", known[at].text);
         let mut replaceable = Edits::default();
         for word in kind {
             if let (Some(old), Some(ty)) = (Ty::from_name(&known[at].text), Ty::from_name(&word[1..]))
@@ -253,11 +250,11 @@ impl Explainer<'_> {
             }
             changed[at].text = word[1..].to_string();
             if legal(&plain, &changed) {
-                replaceable.add(word, self.tried(&changed));
+                let edit = Help::replace(&word, &old, known[at].span);
+                replaceable.add(word, edit, self.tried(&changed));
             }
         }
-        let found = replaceable.best().first()?.to_string();
-        Some(format!("write `{found}` in place of `.{}`", known[at].text))
+        replaceable.first()
     }
 
     /// A type in place of a type, or another qualifier in place of one, that makes the instruction legal.
@@ -384,19 +381,20 @@ const USUAL: &[&str] = &["rn", "lo", "gl", "gpu", "acq_rel", "global"];
 const SPECIAL: &[&str] = &["cc", "noftz"];
 
 /// A word, or an ordering with its scope, whose removal lets a form accept the others; and these.
-fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<(String, Vec<Word>)> {
+fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<(String, Span, Vec<Word>)> {
     let word = &known[at].text;
     let mut rest = without(known, at);
     if legal(forms, &rest) {
-        return Some((format!(".{word}"), rest));
+        return Some((format!(".{word}"), known[at].span, rest));
     }
     if !ORDERINGS.contains(&word.as_str()) {
         return None;
     }
     for i in 0..rest.len() {
         if SCOPES.contains(&rest[i].text.as_str()) {
-            let scope = rest.remove(i).text;
-            return legal(forms, &rest).then(|| (format!(".{word}.{scope}"), rest));
+            let scope = rest.remove(i);
+            let both = known[at].span.to(scope.span);
+            return legal(forms, &rest).then(|| (format!(".{word}.{}", scope.text), both, rest));
         }
     }
     None

@@ -6,6 +6,7 @@ use super::{IMAGE_LIMIT, Shape, dims};
 use crate::ast;
 use crate::check::errors;
 use crate::diag::Wanted;
+use crate::edit::Help;
 use crate::parse::constant::unknown_here;
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -98,13 +99,13 @@ impl Checker {
                 _ => {
                     let text = format!("this value cannot initialise a `.{}`", ty.name());
                     let help = match c {
-                        Const::Int { value, .. } => format!("write `{:?}`", value as i64 as f64),
+                        Const::Int { value, .. } => Help::write(format!("{:?}", value as i64 as f64)),
                         _ if matches!(ty.class(), Class::Float) => {
                             "store its bits into a `.b16` or `.b32` variable".into()
                         }
-                        _ => "write an integer".to_string(),
+                        _ => "write an integer".into(),
                     };
-                    self.report(errors::initialiser(span, &text, &help));
+                    self.report(errors::initialiser(span, &text, help));
                     None
                 }
             };

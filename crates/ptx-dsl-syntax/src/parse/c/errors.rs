@@ -2,6 +2,7 @@
 
 use crate::code;
 use crate::diag::Diagnostic;
+use crate::edit::Help;
 use crate::parse::errors::{explained_error, helped_error, noted_error};
 use crate::parse::foreign;
 use crate::span::Span;
@@ -20,13 +21,13 @@ pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
         return d.help(advice);
     }
     match foreign::instructions(name).first() {
-        Some(own) if args.is_empty() && foreign::is_statement(own) => d.help(format!("write `{own}`")),
+        Some(own) if args.is_empty() && foreign::is_statement(own) => d.help(Help::write(*own)),
         Some(own) => d.help(in_words(own)),
         None if args.is_empty() && matches!(name, "ret" | "exit" | "trap" | "brkpt") => {
-            d.help(format!("write `{name};`"))
+            d.help(Help::write(format!("{name};")))
         }
-        None if args.is_empty() => d.help(format!("write `call {name};` if it is a function")),
-        None => d.help(format!("write `call {name}, ({args});` if it is a function")),
+        None if args.is_empty() => d.help(Help::write(format!("call {name};")).then(" if it is a function")),
+        None => d.help(Help::write(format!("call {name}, ({args});")).then(" if it is a function")),
     }
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>, in_rust: bo
         ),
     );
     match guard {
-        Some(guard) => d.help(format!("write `{guard}`")),
+        Some(guard) => d.help(Help::write(guard)),
         None if in_rust && word == "for" => d.help(
             "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time is `while %i < %n { ... }`",
         ),
@@ -105,7 +106,7 @@ pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
         span,
         format_args!("`{words}` begins a C declaration"),
         format_args!("a declaration begins with a state space and a type (PTX ISA 5.4)"),
-        format_args!("write `{own}`"),
+        Help::write(own),
     )
 }
 

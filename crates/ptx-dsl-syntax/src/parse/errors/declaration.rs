@@ -5,7 +5,7 @@ use super::*;
 pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
     let d = error(code::UNKNOWN_TYPE, span, format!("unknown type or attribute `.{name}` in a declaration"));
     match nearest {
-        Some(n) => d.help(format!("did you mean `.{n}`?")),
+        Some(n) => d.help(Help::did_you_mean(format!(".{n}"))),
         None => d.help("put a fundamental type here, such as `.b32`"),
     }
 }
@@ -16,7 +16,7 @@ pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
         code::DECLARATION_WITHOUT_TYPE,
         span,
         format_args!("this `{space}` declaration has no type"),
-        format_args!("write `{head} .b32`, or another type"),
+        Help::write(format!("{head} .b32")).then(", or another type"),
     )
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn alignment_in_brackets(span: Span, number: &str) -> Diagnostic {
         code::UNEXPECTED_TOKEN,
         span,
         format_args!("`.align` takes a plain number, without `( )` or `=`"),
-        format_args!("write `.align {number}`"),
+        Help::write(format!(".align {number}")),
     )
 }
 
@@ -43,6 +43,6 @@ pub(crate) fn declaration_order(span: Span, space: &str, late: bool, right: &str
         span,
         format_args!("the parts of this declaration are in the wrong order"),
         format_args!("{note}"),
-        format_args!("write `{right}`"),
+        Help::write(right),
     )
 }

@@ -10,7 +10,7 @@ pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Dia
         format_args!("the header is `<target {{, option}}, ptx M.m {{, allow(PTX0601)}}>`, as in `<sm_100a, ptx 8.6>`"),
     );
     match nearest {
-        Some(n) => d.help(format!("did you mean `{n}`?")),
+        Some(n) => d.help(Help::did_you_mean(n)),
         None => d,
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn whole_version(span: Span, text: &str, right: &str) -> Diagnostic {
         code::UNEXPECTED_TOKEN,
         span,
         format_args!("expected a PTX version such as `8.6`, found `{text}`"),
-        format_args!("write `{right}`"),
+        Help::write(right),
     )
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn header_lacks_both(span: Span) -> Diagnostic {
         code::INCOMPLETE_HEADER,
         span,
         format_args!("the header names no target and no PTX version"),
-        format_args!("write `<sm_90, ptx 8.6>`"),
+        Help::write("<sm_90, ptx 8.6>"),
     )
 }
 

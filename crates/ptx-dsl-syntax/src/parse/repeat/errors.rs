@@ -2,9 +2,10 @@
 
 use crate::code;
 use crate::diag::{Constant, Diagnostic};
+use crate::edit::Help;
 use crate::span::Span;
 
-fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+fn error(span: Span, message: impl Into<String>, help: impl Into<Help>) -> Diagnostic {
     Diagnostic::error(code::MALFORMED_REPETITION, span, message).help(help)
 }
 
@@ -150,7 +151,7 @@ pub(super) fn register_range(span: Span, stem: &str, first: u32, last: u32) -> D
     )
 }
 
-fn definition(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+fn definition(span: Span, message: impl Into<String>, help: impl Into<Help>) -> Diagnostic {
     Diagnostic::error(code::MALFORMED_PART, span, message).help(help)
 }
 
@@ -257,7 +258,7 @@ pub(super) fn kernel_in_part(span: Span) -> Diagnostic {
     )
 }
 
-fn of_use(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+fn of_use(span: Span, message: impl Into<String>, help: impl Into<Help>) -> Diagnostic {
     Diagnostic::error(code::PIECE_USE, span, message).help(help)
 }
 
@@ -336,7 +337,7 @@ pub(super) fn no_word(span: Span, piece: &str, name: &str, listed: &str, declare
 }
 
 pub(super) fn one_word_more(span: Span, word: &str, piece: &str, declared: Span) -> Diagnostic {
-    of_use(span, format!("`{piece}` takes no word `{word}`"), "remove it")
+    of_use(span, format!("`{piece}` takes no word `{word}`"), Help::remove())
         .label(declared, format!("`{piece}` is defined here"))
 }
 
