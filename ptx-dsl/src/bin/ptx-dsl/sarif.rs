@@ -23,19 +23,50 @@ pub struct Place {
 }
 
 impl Place {
+    /// The file, as an object of SARIF.
+    fn artifact(&self) -> String {
+        format!("{{\"uri\":{}}}", quoted(&uri(&self.file)))
+    }
+
+    /// The lines and columns, as an object of SARIF.
+    fn region(&self) -> String {
+        let ((line, column), (end_line, end_column)) = (self.start, self.end);
+        format!("{{\"startLine\":{line},\"startColumn\":{column},\"endLine\":{end_line},\"endColumn\":{end_column}}}")
+    }
+
     /// The member `physicalLocation`.
     fn text(&self) -> String {
+        format!("\"physicalLocation\":{{\"artifactLocation\":{},\"region\":{}}}", self.artifact(), self.region())
+    }
+
+    /// An object of `fixes`, which writes a text here.
+    fn fix(&self, text: &str) -> String {
+        format!(
+            "{{\"artifactChanges\":[{{\"artifactLocation\":{},\"replacements\":[{{\"deletedRegion\":{},\
+             \"insertedContent\":{{\"text\":{}}}}}]}}]}}",
+            self.artifact(),
+            self.region(),
+            quoted(text)
+        )
+    }
+
+    /// An object of `edits` in the JSON of findings, which writes a text here.
+    pub fn edit(&self, text: &str) -> String {
         let ((line, column), (end_line, end_column)) = (self.start, self.end);
         format!(
-            "\"physicalLocation\":{{\"artifactLocation\":{{\"uri\":{}}},\"region\":{{\"startLine\":{line},\"startColumn\":{column},\
-             \"endLine\":{end_line},\"endColumn\":{end_column}}}}}",
-            quoted(&uri(&self.file))
+            "{{\"line\":{line},\"column\":{column},\"end_line\":{end_line},\"end_column\":{end_column},\"text\":{}}}",
+            quoted(text)
         )
     }
 }
 
-/// A finding as an object of `results`.
-pub fn result<'t>(d: &Diagnostic, place: &Place, others: impl Iterator<Item = (Place, &'t str)>) -> String {
+/// A finding as an object of `results`. `edits`: what each of its edits replaces, and the text.
+pub fn result<'t>(
+    d: &Diagnostic,
+    place: &Place,
+    others: impl Iterator<Item = (Place, &'t str)>,
+    edits: &[(Place, &str)],
+) -> String {
     let level = match d.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -53,6 +84,10 @@ pub fn result<'t>(d: &Diagnostic, place: &Place, others: impl Iterator<Item = (P
         others.map(|(place, text)| format!("{{{},\"message\":{{\"text\":{}}}}}", place.text(), quoted(text))).collect();
     if !others.is_empty() {
         let _ = write!(out, ",\"relatedLocations\":[{}]", others.join(","));
+    }
+    let fixes: Vec<String> = edits.iter().map(|(place, text)| place.fix(text)).collect();
+    if !fixes.is_empty() {
+        let _ = write!(out, ",\"fixes\":[{}]", fixes.join(","));
     }
     let _ = write!(out, ",\"properties\":{{\"class\":\"{}\"}}}}", d.class.name());
     out

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::edit::Edit;
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
 
@@ -196,7 +197,9 @@ impl<'t> Shown<'t> {
             .collect();
         let strings = |list: &[String]| list.iter().map(|s| quoted(s)).collect::<Vec<_>>().join(",");
         let (notes, help) = (strings(&d.notes), strings(&d.helps));
-        let _ = writeln!(out, ",\"labels\":[{}],\"notes\":[{notes}],\"help\":[{help}]}}", labels.join(","));
+        let _ = write!(out, ",\"labels\":[{}],\"notes\":[{notes}],\"help\":[{help}]", labels.join(","));
+        let edits: Vec<String> = self.edits(d).iter().map(|(place, text)| place.edit(text)).collect();
+        let _ = writeln!(out, ",\"edits\":[{}]}}", edits.join(","));
     }
 
     /// Adds a finding as a result of SARIF, on a line.
@@ -206,15 +209,31 @@ impl<'t> Shown<'t> {
             sarif::Place { file: file.name.to_owned(), start, end }
         };
         let others = d.labels.iter().map(|(span, text)| (place(self.bytes(*span)), text.as_str()));
-        out.push_str(&sarif::result(d, &place(self.bytes(d.span)), others));
+        out.push_str(&sarif::result(d, &place(self.bytes(d.span)), others, &self.edits(d)));
         out.push('\n');
+    }
+
+    /// The edits of a finding: what each replaces, and its text.
+    fn edits<'d>(&self, d: &'d Diagnostic) -> Vec<(sarif::Place, &'d str)> {
+        let edit = |edit: &'d Edit| {
+            let start = self.lexed.bytes(edit.span).start;
+            let file = self.file_at(start);
+            let at = self.lexed.edited_in(file.text, file.start, edit);
+            let [start, end] = [at.start, at.end].map(|byte| file.lines.line_column(byte));
+            (sarif::Place { file: file.name.to_owned(), start, end }, edit.text.as_str())
+        };
+        d.edits.iter().map(edit).collect()
+    }
+
+    /// The file of a byte.
+    fn file_at(&self, byte: usize) -> &Listed<'t> {
+        &self.files[self.files.partition_point(|file| file.start <= byte).saturating_sub(1)]
     }
 
     /// The bytes of a span; not empty if there is a character to point at.
     fn bytes(&self, span: ptx_dsl_frontend::span::Span) -> Bytes<'_, 't> {
         let range = self.lexed.bytes(span);
-        let at = self.files.partition_point(|file| file.start <= range.start).saturating_sub(1);
-        let file = &self.files[at];
+        let file = self.file_at(range.start);
         let length = file.text.len();
         let [start, end] = [range.start, range.end].map(|byte| byte.saturating_sub(file.start));
         Bytes { file, range: start.min(length)..end.clamp(start, length.max(start)) }
