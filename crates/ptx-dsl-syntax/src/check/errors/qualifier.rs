@@ -1,13 +1,22 @@
 //! The catalogue of 02xx: opcodes and qualifiers.
 
 use super::*;
+use crate::edit::Extent;
 
 /// `same`: the opcodes that begin with the same word.
 pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>, same: &[&str]) -> Diagnostic {
     let d = error(code::UNKNOWN_INSTRUCTION, span, format!("unknown instruction `{name}`"));
+    // An opcode stands for the words that are wrong, or for all of them.
+    let whole = |help: Help, opcodes: &[&str]| {
+        opcodes.iter().take(8).fold(help, |help, opcode| help.or(span, Extent::Opcode, *opcode))
+    };
     match (nearest, same) {
-        (None, [_, ..]) => d.help(Help::write_one_of(same).worded(format!("there are {}", one_of(same)))),
-        _ => did_you_mean(d, nearest),
+        (None, [_, ..]) => {
+            let there = Help::write_one_of(same).worded(format!("there are {}", one_of(same)));
+            d.help(whole(there, same))
+        }
+        (Some(near), _) => d.help(whole(Help::did_you_mean(near), &[near])),
+        (None, []) => d,
     }
 }
 
