@@ -1,8 +1,11 @@
 //! The messages of the 06xx diagnostics, by topic: a function for each message.
 
+pub(crate) mod addresses;
 mod class;
 pub(crate) mod completion;
+pub(crate) mod convergence;
 pub(crate) mod flow;
+pub(crate) mod launch_control;
 pub(crate) mod order;
 pub(crate) mod peers;
 pub(crate) mod protocol;
@@ -10,3 +13,4 @@ pub(crate) mod races;
 pub(crate) mod rings;
 pub(crate) mod single_threads;
 pub(crate) mod tensor;
+pub(crate) mod tensor_memory;

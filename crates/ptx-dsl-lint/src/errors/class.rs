@@ -27,3 +27,14 @@ pub(crate) fn found(code: &'static Code, span: Span, sure: bool, message: impl I
 pub(crate) fn section(d: Diagnostic, rule: &str, section: &str) -> Diagnostic {
     d.note(format!("{rule} (PTX ISA {section})"))
 }
+
+pub(super) fn at(d: Diagnostic, span: Option<Span>, text: &str) -> Diagnostic {
+    match span {
+        Some(s) => d.label(s, text),
+        None => d,
+    }
+}
+
+pub(super) fn here(one: bool) -> &'static str {
+    if one { "at most one lane of a warp reaches it" } else { "some lanes of the warp never reach it" }
+}

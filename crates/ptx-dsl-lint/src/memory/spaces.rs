@@ -1,6 +1,6 @@
 //! Accesses against the provenance of their addresses: state spaces, `cvta`, read-only parameters, bounds of variables, alignment.
 
-use crate::errors::flow as errors;
+use crate::errors::addresses as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Access, Kind, accesses, value_access};

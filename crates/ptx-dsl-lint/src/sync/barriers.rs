@@ -1,6 +1,6 @@
 //! Barriers that some threads of the CTA do not reach (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
 
-use crate::errors::{completion, flow as errors};
+use crate::errors::{completion, convergence, flow as errors};
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
@@ -92,7 +92,7 @@ fn barriers(kernel: &Kernel) {
             && present.whole_warps(lanes.cta_size)
         {
             let i = flow.instr(*at);
-            kernel.report(errors::barrier_without_all(i.span, &opcode(i), t, present.why, i.entry.section));
+            kernel.report(convergence::barrier_without_all(i.span, &opcode(i), t, present.why, i.entry.section));
             return;
         }
     }
@@ -103,7 +103,7 @@ fn barriers(kernel: &Kernel) {
             && of.present.whole_warps(lanes.cta_size);
         if on_one_side && let Some(t) = passes_by(kernel, of, &sites, n) {
             let i = flow.instr(of.site.at);
-            kernel.report(errors::barrier_passed_by(i.span, &opcode(i), t, of.present.why, i.entry.section));
+            kernel.report(convergence::barrier_passed_by(i.span, &opcode(i), t, of.present.why, i.entry.section));
             return;
         }
     }

@@ -1,7 +1,7 @@
 //! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18): a kernel waits for a response, decodes it only if the request succeeded,
 //! and does not request again after a failure.
 
-use crate::errors::{completion, flow as errors};
+use crate::errors::{completion, launch_control as errors};
 use crate::kernel::Kernel;
 use crate::may_synchronise::may_synchronise;
 use ptx_dsl_analysis::Flow;

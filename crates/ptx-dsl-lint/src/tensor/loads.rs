@@ -4,7 +4,7 @@
 //! wait is therefore against the manual, but works. Two things go wrong without such a read: a second load that writes the registers,
 //! and columns that are deallocated or written by another thread.
 
-use crate::errors::{flow as errors, protocol};
+use crate::errors::{protocol, tensor_memory as errors};
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;

@@ -1,7 +1,7 @@
 //! Allocation of Tensor Memory as a whole (PTX ISA 9.7.16.7): deallocation before exit, no allocation after the permit is
 //! relinquished, the rendezvous of a CTA pair.
 
-use crate::errors::flow as errors;
+use crate::errors::tensor_memory as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;

@@ -2,7 +2,7 @@
 //! 46 of PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), member masks (9.7.13).
 
 use super::shuffles;
-use crate::errors::flow as errors;
+use crate::errors::convergence as errors;
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use crate::threads::absent::{Fate, fate};

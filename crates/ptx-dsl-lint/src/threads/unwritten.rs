@@ -1,6 +1,6 @@
 //! Registers that are read before anything has written them (PTX ISA 5.1.1), the sums of matrix instructions among them.
 
-use crate::errors::flow as errors;
+use crate::errors::{flow as errors, tensor_memory};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::induction::Induction;
@@ -275,6 +275,6 @@ fn tensor_memory(found: &mut Found, loops: &Loops) {
     if let Some(i) = first
         && let Some(enable) = i.operand("enable-input-d")
     {
-        found.list.push(errors::accumulator_unwritten(enable.span));
+        found.list.push(tensor_memory::accumulator_unwritten(enable.span));
     }
 }

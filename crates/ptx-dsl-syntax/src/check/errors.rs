@@ -1,5 +1,5 @@
-//! The catalogue of the checker's errors, the only place with their texts: 02xx in `qualifier`, 03xx in `version`, 04xx in `operand` and
-//! `address`, 05xx in `kernel`, arguments of pieces in `piece`, Rust constants in `rust`. 01xx is in `parse::errors`.
+//! The catalogue of the checker's errors, the only place with their texts: 02xx in `qualifier`, 03xx in `version`, 04xx in `name`, `shape`, `register`, `operand`
+//! and `address`, 05xx in `kernel`, arguments of pieces in `piece`, Rust constants in `rust`. 01xx is in `parse::errors`.
 
 use crate::code;
 use crate::diag::{Class, Diagnostic};
@@ -11,17 +11,23 @@ use ptx_dsl_isa::code::Code;
 
 mod address;
 mod kernel;
+mod name;
 mod operand;
 pub(super) mod piece;
 mod qualifier;
+mod register;
 mod rust;
+mod shape;
 mod version;
 
 pub(crate) use address::*;
 pub(crate) use kernel::*;
+pub(crate) use name::*;
 pub(crate) use operand::*;
 pub(crate) use qualifier::*;
+pub(crate) use register::*;
 pub(crate) use rust::*;
+pub(crate) use shape::*;
 pub(crate) use version::*;
 
 pub(crate) fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Diagnostic {
