@@ -7,7 +7,7 @@ use ptx_dsl::prelude::*;
 const ENGINES: [Engine; 2] = [Engine::Interpreted, Engine::Compiled];
 
 ptx! {
-    <sm_90a, ptx 8.0, compiled, allow(PTX0645)>
+    <sm_90a, ptx 8.0, compiled, allow(PTX0645, PTX0623)>
     // A warp of the second warpgroup counts how many of the first have given registers back before it got its own.
     .visible .entry handed_over(.param .u64 .ptr .global .align 4 out: &mut [u32]) .reqntid 256 .maxnreg 128
     {

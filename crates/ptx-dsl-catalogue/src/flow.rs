@@ -82,6 +82,10 @@ codes! {
         "The guard is always false (PTX ISA 9.3), because of constants, value ranges, the number of threads or an \
          earlier branch."
         ["9.3" "a guard that never holds, because of constants, value ranges, the number of threads or an earlier branch", SUSPICIOUS]
+    REGISTERS_UNKNOWN_AT_ENTRY 623 "`setmaxnreg` without a number of registers at entry"
+        "`setmaxnreg` changes the number of registers that a thread starts with. If no directive gives this number, ptxas \
+         ignores the instruction (PTX ISA 9.7.19.5)."
+        ["9.7.19.5" "`setmaxnreg` in a kernel with neither `.maxnreg`, nor `.minnctapersm` and a number of threads", SUSPICIOUS]
     ADDRESS_OF_OTHER_SPACE 630 "address of another state space"
         "A register holds the address of a variable in one state space, but the access is generic or in another space \
          (PTX ISA 5.1, 6.4.1). `cvta` converts the address to a generic one, and `cvta.to` converts it back."

@@ -457,6 +457,19 @@ pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnosti
     .help("request fewer, let other warpgroups release more, or start with more by `.maxnreg`")
 }
 
+pub(crate) fn registers_unknown_at_entry(span: Span) -> Diagnostic {
+    section(
+        suspicious(
+            code::REGISTERS_UNKNOWN_AT_ENTRY,
+            span,
+            "ptxas ignores this `setmaxnreg`: no directive gives the number of registers at entry",
+        ),
+        "without a number of registers at the launch, `setmaxnreg` may have no effect",
+        "9.7.19.5",
+    )
+    .help("give the number by `.maxnreg`, or by `.minnctapersm` beside the number of threads")
+}
+
 pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
     section(
         error(

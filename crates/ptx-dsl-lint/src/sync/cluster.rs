@@ -25,6 +25,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     if flow.cfg.has(op::setmaxnreg) {
         registers(kernel);
+        registers_at_entry(kernel);
     }
 }
 
@@ -162,6 +163,21 @@ fn whole_cta(kernel: &Kernel, block: u32, at: u32) -> bool {
             return false;
         }
         b = up;
+    }
+}
+
+/// The first `setmaxnreg` of a kernel whose registers at entry ptxas does not know: it ignores all of them (C7508).
+fn registers_at_entry(kernel: &Kernel) {
+    let (function, flow) = (kernel.flow.function, kernel.flow);
+    let rust = &function.rust;
+    let threads = function.reqntid.or(function.maxntid).is_some() || rust.reqntid.or(rust.maxntid).is_some();
+    let ctas = function.minnctapersm.is_some() || rust.minnctapersm.is_some();
+    let limit = function.maxnreg.is_some() || rust.maxnreg.is_some();
+    if !function.entry || limit || threads && ctas {
+        return;
+    }
+    if let Some((_, _, i)) = flow.walk().find(|(_, _, i)| i.opcode == op::setmaxnreg) {
+        kernel.report(errors::registers_unknown_at_entry(i.span));
     }
 }
 
