@@ -148,3 +148,52 @@ fn nothing_reads_the_words_of_a_finding() {
     assert!(read > 200, "{read} sources");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A finding is made in the `errors` of its crate, a function for each, so that a code is worded in one place.
+#[test]
+fn findings_are_worded_where_the_errors_of_a_crate_are() {
+    /// Sources elsewhere that make findings, each of one code. The list may only get shorter.
+    const ELSEWHERE: [&str; 3] = ["ptx-dsl-image/src/rust_types.rs", "ptx-dsl/rust_file.rs", "ptx-dsl/unchecked.rs"];
+    /// Codes whose `errors` function takes the sentence from its callers. The list may only get shorter. `INSTRUCTION_RULE` is worded by the
+    /// rules of the table.
+    const BY_CALLERS: [&str; 10] = [
+        "ALIAS",
+        "CALL_MISMATCH",
+        "DIRECTIVE_ARGUMENT",
+        "DIRECTIVE_WITHOUT_EFFECT",
+        "INITIAL_VALUE",
+        "INSTRUCTION_RULE",
+        "LINKING",
+        "MALFORMED_PRAGMA",
+        "MALFORMED_VARIABLE",
+        "MISPLACED_ATTRIBUTE",
+    ];
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut makes, mut takes) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    for folder in ["crates", "ptx-dsl/src", "ptx-dsl-macros/src"] {
+        sources(&root.join(folder), &mut |path, text| {
+            let name = path.display().to_string();
+            let words_errors = name.contains("/errors/") || path.ends_with("errors.rs");
+            if !words_errors && !path.ends_with("ptx-dsl-isa/src/diag.rs") {
+                let calls = ["Diagnostic::new(", "Diagnostic::error(", "Diagnostic::warning("];
+                if calls.iter().any(|call| text.contains(call)) {
+                    makes.insert(name);
+                }
+            } else if name.contains("check/errors/") {
+                for function in text.split("\npub(crate) fn ").skip(1) {
+                    let (signature, body) = function.split_once(" {\n").unwrap_or_default();
+                    if signature.contains("text: &str") || signature.contains("rule: &str") {
+                        let code = body.split("code::").nth(1).expect("a code");
+                        takes.insert(
+                            code.chars().take_while(|c| *c == '_' || c.is_ascii_uppercase()).collect::<String>(),
+                        );
+                    }
+                }
+            }
+        });
+    }
+    let unknown: Vec<_> = makes.iter().filter(|name| !ELSEWHERE.iter().any(|known| name.ends_with(known))).collect();
+    assert!(unknown.is_empty(), "these make findings outside of `errors`: {unknown:?}");
+    assert_eq!(makes.len(), ELSEWHERE.len(), "the list names a source that makes none");
+    assert_eq!(takes.iter().map(String::as_str).collect::<Vec<_>>(), BY_CALLERS);
+}

@@ -58,8 +58,7 @@ impl Checker {
             Some(Sym::Reg(id)) => {
                 let ty = self.reg_ty(id);
                 if at.has(q::param_func) {
-                    let text = format!("a parameter of a function is named: `{}` is a register", base.text);
-                    at.fail(errors::operand_value(base.span, &text, "5.1.6"), 1);
+                    at.fail(errors::parameter_in_register(base.span, &base.text), 1);
                 }
                 let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
                 if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {

@@ -18,6 +18,7 @@ mod qualifier;
 mod register;
 mod rust;
 mod shape;
+mod texture;
 mod version;
 
 pub(crate) use address::*;
@@ -28,6 +29,7 @@ pub(crate) use qualifier::*;
 pub(crate) use register::*;
 pub(crate) use rust::*;
 pub(crate) use shape::*;
+pub(crate) use texture::*;
 pub(crate) use version::*;
 
 pub(crate) fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Diagnostic {

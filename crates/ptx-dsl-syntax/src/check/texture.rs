@@ -161,12 +161,7 @@ impl Checker {
         if ty.class() != Class::Opaque || at.opcode == op::cvta || (at.opcode == op::mov && at.has(q::u64)) {
             return;
         }
-        let text = if at.opcode == op::mov {
-            format!("the address of `{}`, a `.{}`, is moved with `mov.u64`", word.text, ty.name())
-        } else {
-            format!("`{}` is a `.{}`: no instruction loads or stores it", word.text, ty.name())
-        };
-        at.fail(errors::operand_value(word.span, &text, "5.3"), 1);
+        at.fail(errors::opaque(word.span, &word.text, ty, at.opcode == op::mov), 1);
     }
 
     /// A `.samplerref` variable needs its mode (PTX ISA 5.3); where opaque variables stand is checked with the others.
@@ -184,38 +179,30 @@ impl Checker {
         let entry = typed.entry;
         let Some((parts, span)) = parts_of(typed) else { return };
         if fetches(typed.opcode) && self.independent && parts.len() < 3 {
-            let text = "with `texmode_independent` an operand names a sampler beside the texture: `[tex, sampler, coordinates]`";
-            errors.push(errors::operand_value(span, text, entry.section));
+            errors.push(errors::lacks_sampler(span, entry.section));
         }
         if parts.len() == 3 && !self.independent && misread(typed) {
-            let text = "with a sampler beside the texture this form needs `texmode_independent`";
-            errors.push(errors::operand_value(span, text, entry.section));
+            errors.push(errors::sampler_without_mode(span, entry.section));
         }
         if typed.opcode == op::txq
             && typed.has(q::force_unnormalized_coords)
             && !self.independent
             && !matches!(parts.first(), Some(Operand::Reg(..)))
         {
-            let text = "`.force_unnormalized_coords` is asked of a sampler, which needs `texmode_independent`";
-            errors.push(errors::operand_value(opcode_span, text, entry.section));
+            errors.push(errors::query_without_mode(opcode_span, entry.section));
         }
         if let Some(d) = typed.operands.first()
             && let Operand::Vector(list) = &d.value
             && all_sinks(list)
         {
-            errors.push(errors::operand_value(
-                d.span,
-                "not every element of the destination can be `_`",
-                entry.section,
-            ));
+            errors.push(errors::no_element_of_result(d.span, entry.section));
         }
         if typed.has(q::f16x2)
             && let Some(d) = typed.operands.first()
             && let Operand::Vector(list) = first_of(&d.value)
             && has_sink(list)
         {
-            let text = "both pairs of halves are written: none of them can be `_`";
-            errors.push(errors::operand_value(d.span, text, entry.section));
+            errors.push(errors::sink_in_halves(d.span, entry.section));
         }
         if let Some(d) = typed.operands.first()
             && let Operand::Pair(..) = d.value
@@ -265,8 +252,5 @@ const SAMPLER_QUERIES: &[Qualifier] =
     &[q::force_unnormalized_coords, q::filter_mode, q::addr_mode_0, q::addr_mode_1, q::addr_mode_2];
 
 fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize, section: &str) -> Diagnostic {
-    let s = if need == 1 { "" } else { "s" };
-    let verb = if have == 1 { "is" } else { "are" };
-    let text = format!("operand `{name}` of `.{geometry}` has {need} element{s}, but {have} {verb} given");
-    errors::operand_value(span, &text, section)
+    errors::elements_of_geometry(span, name, geometry, need, have, section)
 }

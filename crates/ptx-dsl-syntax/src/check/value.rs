@@ -82,8 +82,7 @@ impl Checker {
             OperandKind::Select(reg, selector) => {
                 let text = selector.text.trim_start_matches('.');
                 if !ptx_dsl_isa::isa::video::selects(at.entry.opcode, name, text) {
-                    let text = format!("operand `{name}` of `{}` takes no selector `.{text}`", at.entry.opcode);
-                    at.fail(errors::operand_value(selector.span, &text, at.entry.section), 1);
+                    at.fail(errors::no_selector(selector.span, text, name, at.entry), 1);
                     return Operand::Sink;
                 }
                 match self.lookup(&reg.text) {

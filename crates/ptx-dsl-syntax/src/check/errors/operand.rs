@@ -2,7 +2,7 @@
 
 use crate::diag::{Constant, Diagnostic};
 use crate::span::Span;
-use ptx_dsl_isa::isa::{Multiple, Remedy, Violation};
+use ptx_dsl_isa::isa::{Instr, Multiple, Remedy, Violation};
 use ptx_dsl_isa::qualifier::Qualifier;
 use ptx_dsl_isa::ty::Ty;
 
@@ -70,8 +70,18 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
 }
 
 /// A value or a form that an operand cannot have here.
-pub(crate) fn operand_value(span: Span, text: &str, sec: &str) -> Diagnostic {
+pub(super) fn operand_value(span: Span, text: &str, sec: &str) -> Diagnostic {
     noted_error(code::OPERAND_VALUE, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"))
+}
+
+/// A register where a parameter of a function is named.
+pub(crate) fn parameter_in_register(span: Span, name: &str) -> Diagnostic {
+    operand_value(span, &format!("a parameter of a function is named: `{name}` is a register"), "5.1.6")
+}
+
+pub(crate) fn no_selector(span: Span, selector: &str, operand: &str, entry: &Instr) -> Diagnostic {
+    let text = format!("operand `{operand}` of `{}` takes no selector `.{selector}`", entry.opcode);
+    operand_value(span, &text, entry.section)
 }
 
 /// A rule of the table that is a function. `place`: where a qualifier is written.
