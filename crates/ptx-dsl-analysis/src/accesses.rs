@@ -1,9 +1,9 @@
 //! The memory accesses of an instruction, from its table entry: address operand, state space, size, alignment, read or write.
 
-use crate::provenance::space;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
 use ptx_dsl_isa::isa::{self, Mbarrier, MemoryOp, OperandSpec, Role};
+use ptx_dsl_isa::meaning::access::space;
 use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
 
 /// The kind of address that an operand is.

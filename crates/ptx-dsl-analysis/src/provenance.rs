@@ -5,6 +5,7 @@ use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::meaning::access::space;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Class;
@@ -186,18 +187,6 @@ fn variable(flow: &Flow, id: VarId, offset: i64) -> ValueSource {
         }),
         _ => ValueSource::Unknown,
     }
-}
-
-/// The space that a qualifier names.
-pub fn space(qualifier: Qualifier) -> Option<Space> {
-    Some(match qualifier {
-        q::global => Space::Global,
-        q::_const => Space::Const,
-        q::shared | q::shared_cta | q::shared_cluster => Space::Shared,
-        q::local => Space::Local,
-        q::param | q::param_entry => Space::ParamEntry,
-        _ => return None,
-    })
 }
 
 /// Does a qualifier name a space?

@@ -3,9 +3,7 @@
 use crate::flow::Flow;
 use crate::provenance::{Address, AddressBase, Provenance, sum};
 use crate::ssa::Val;
-use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
-use ptx_dsl_isa::isa::MemoryOp;
-use ptx_dsl_isa::isa::memory::Size;
+use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 
 /// Limit of regions: more in one kernel would cost seconds.
@@ -164,15 +162,4 @@ fn is_whole(flow: &Flow, base: AddressBase, from: i64, to: i64) -> bool {
     let AddressBase::Var(v) = base else { return false };
     let Some(var) = flow.module.vars.get(v.0 as usize) else { return false };
     !var.is_open() && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
-}
-
-/// The address operand of an ordinary access to a known number of bytes, and whether it writes.
-pub fn plain_access(i: &Instr) -> Option<(&Arg, bool)> {
-    let operation = i.entry.effects.ordinary();
-    if operation == MemoryOp::None {
-        return None;
-    }
-    let arg = i.address()?;
-    let known = matches!(i.entry.operand(arg.name)?.memory?.size, Size::Type | Size::Bytes(_));
-    known.then_some((arg, operation != MemoryOp::Load))
 }

@@ -121,7 +121,7 @@ impl Kernel<'_> {
         if !matches!(address.value, Operand::Address(..)) {
             return None;
         }
-        let n = [(q::v8, 8), (q::v4, 4), (q::v2, 2)].into_iter().find(|(q, _)| i.has(*q)).map_or(1, |(_, n)| n);
+        let n = i.elements() as usize;
         let right_count = match &values.value {
             Operand::Vector(list) => n == list.len() && n <= 4,
             _ => n == 1,

@@ -1,4 +1,5 @@
 //! What an instruction means where several crates must agree: each meaning has one type and one function that decides it from the table.
 
+pub mod access;
 pub mod order;
 pub mod work;

@@ -1,7 +1,7 @@
 //! Visitors of operands: the one place that knows which operands contain others.
 
 use crate::isa::operand::Role;
-use crate::qualifier::q;
+use crate::meaning::access;
 use crate::written::{Arg, Base, Operand, RegId, Written};
 
 impl Operand {
@@ -106,12 +106,7 @@ impl Written {
 
     /// How many elements it moves: 1 without `.v2`, `.v4` or `.v8`.
     pub fn elements(&self) -> u32 {
-        match self.first_of(&[q::v2, q::v4, q::v8]) {
-            Some(q::v2) => 2,
-            Some(q::v4) => 4,
-            Some(_) => 8,
-            None => 1,
-        }
+        access::elements(|word| self.has(word))
     }
 
     /// The bytes that a plain access moves: the size of its last type times the number of elements.

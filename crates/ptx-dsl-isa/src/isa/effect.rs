@@ -246,6 +246,13 @@ pub enum Mbarrier {
     Query,
 }
 
+impl Mbarrier {
+    /// Does the instruction arrive?
+    pub fn arrives(self) -> bool {
+        matches!(self, Mbarrier::Arrive | Mbarrier::Drop)
+    }
+}
+
 /// Groups of asynchronous operations that a thread starts, commits and waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {

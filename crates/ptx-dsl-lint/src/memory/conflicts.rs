@@ -13,10 +13,10 @@ use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::lanes::{Lanes, Uniformity};
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Mbarrier, MemoryOp};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::meaning::order::Sem;
 use ptx_dsl_isa::qualifier::q;
 

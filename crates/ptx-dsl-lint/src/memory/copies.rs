@@ -13,11 +13,12 @@ use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_edge};
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::{Arg, Instr};
 use ptx_dsl_isa::isa::{Control, Group, Mbarrier, Step};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 

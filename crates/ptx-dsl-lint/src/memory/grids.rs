@@ -6,13 +6,13 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::fold::fold;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
+use ptx_dsl_isa::meaning::access::plain_access;
 use std::cell::Cell;
 use std::collections::HashMap;
 

@@ -7,11 +7,12 @@ use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use ptx_dsl_analysis::accesses::{value_access, written};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{Region, plain_access};
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Group, MemoryOp, Step};
+use ptx_dsl_isa::meaning::access::plain_access;
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;

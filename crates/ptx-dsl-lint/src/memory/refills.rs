@@ -12,12 +12,12 @@ use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::max_threads;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Group, Step};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::qualifier::q;
 
 /// Limits: iterations that are evaluated, copies.

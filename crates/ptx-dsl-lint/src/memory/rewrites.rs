@@ -3,10 +3,10 @@
 use crate::kernel::Kernel;
 use crate::memory::refills::{Access, places};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::threads::{THREADS, has_thread};
 use ptx_dsl_isa::hir::Arg;
+use ptx_dsl_isa::meaning::access::plain_access;
 
 /// Iterations that are compared.
 const ITERATIONS: usize = 4;

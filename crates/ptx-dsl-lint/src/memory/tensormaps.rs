@@ -5,8 +5,9 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
-use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
 use ptx_dsl_isa::hir::{Instr, Space};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 

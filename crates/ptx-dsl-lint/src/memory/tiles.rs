@@ -7,10 +7,10 @@ use ptx_dsl_analysis::execution::{Execution, Position};
 use ptx_dsl_analysis::induction::Thread;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Control, Group, Step};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::opcode::op;
 use std::ops::Range;
 

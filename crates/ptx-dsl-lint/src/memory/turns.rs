@@ -11,7 +11,7 @@ use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::ssa::{UNDEF, Val, Value};
 use ptx_dsl_analysis::threads::{Set, THREADS, union_with};
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::{Barrier, Mbarrier, Meeting, MemoryOp};
+use ptx_dsl_isa::isa::{Barrier, Meeting, MemoryOp};
 
 /// Limit of the branches on flags.
 const BRANCHES: usize = 32;
@@ -189,7 +189,7 @@ impl<'k, 'a, 'h> Turns<'k, 'a, 'h> {
         } else if effects.barrier == Barrier::Cluster || effects.barrier == Barrier::Cta {
             // Others continue: after an arrival the next warp, after a barrier of all threads all of them.
             if effects.meeting == Meeting::Arrive { set.unset(WAITED) } else { set.clear() }
-        } else if matches!(effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) {
+        } else if effects.mbarrier.arrives() {
             set.unset(WAITED);
         } else if value_access(i).stores() && self.branches.iter().any(|b| b.flag.is_some()) {
             let Some(to) = i.address().and_then(|arg| self.kernel.region(at, arg, i.bytes())) else { return };

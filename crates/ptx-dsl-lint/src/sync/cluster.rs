@@ -10,9 +10,9 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{accesses, multicast};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::lanes::Uniformity;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 

@@ -12,11 +12,11 @@ use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::ReachingThreads;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
 use ptx_dsl_isa::hir::{Instr, VarId};
 use ptx_dsl_isa::isa::{Barrier, Mbarrier, MemoryOp, Tensor};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 

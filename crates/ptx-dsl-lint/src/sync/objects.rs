@@ -193,7 +193,7 @@ pub(crate) fn arrivals_of(i: &Instr) -> Option<u64> {
 }
 
 pub(crate) fn arrives(i: &Instr) -> bool {
-    matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
+    i.entry.effects.mbarrier.arrives()
 }
 
 /// Does it arrive on an mbarrier when asynchronous operations complete?

@@ -69,7 +69,7 @@ fn remote(kernel: &Kernel) {
     for (_, at, i) in flow.walk() {
         let mbarrier = i.entry.effects.mbarrier;
         let counts = matches!(mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
-        let object = counts || matches!(mbarrier, Mbarrier::Arrive | Mbarrier::Drop);
+        let object = counts || mbarrier.arrives();
         if !i.has(q::cta) || !(object || strong(i)) {
             continue;
         }
@@ -103,9 +103,7 @@ fn waits(kernel: &Kernel) {
         }
         let Some(arg) = i.address() else { continue };
         let store = value_access(i) == MemoryOp::Store && !i.has(q::shared) && !i.has(q::shared_cta);
-        let arrives = matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
-            && i.has(q::cluster)
-            && !i.has(q::relaxed);
+        let arrives = i.entry.effects.mbarrier.arrives() && i.has(q::cluster) && !i.has(q::relaxed);
         if (store || arrives)
             && let Some(r) = kernel.region(at, arg, 8)
             && r.mapped

@@ -11,11 +11,12 @@ use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr_some_every};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{Region, plain_access};
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
 use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::meaning::access::plain_access;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 

@@ -8,6 +8,7 @@ use ptx_dsl_isa::constant::Assertion;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, is_space, is_type};
 use ptx_dsl_isa::isa::{Instr, OpTy, OperandSpec};
+use ptx_dsl_isa::meaning::access;
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Ty;
@@ -159,12 +160,7 @@ impl<'a> Attempt<'a> {
 
     /// The number of elements that `.vec` requests.
     pub(super) fn vec(&self) -> u32 {
-        for (q, n) in [(q::v2, 2), (q::v4, 4), (q::v8, 8)] {
-            if self.has(q) {
-                return n;
-            }
-        }
-        1
+        access::elements(|word| self.has(word))
     }
 
     /// Element type and count of an operand; 0 for any count.

@@ -7,11 +7,11 @@ use crate::sync::objects::object_name;
 use crate::sync::rings::uses::{OpKind, RingOp, Rings, covers_two_rounds};
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, in_loop, reaches};
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, VarId};
 use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::meaning::access::plain_access;
 
 /// The bytes of an mbarrier.
 const BYTES: i64 = 8;

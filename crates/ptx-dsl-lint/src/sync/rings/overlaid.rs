@@ -12,11 +12,11 @@ use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, VarId};
 use ptx_dsl_isa::isa::Barrier;
+use ptx_dsl_isa::meaning::access::plain_access;
 
 /// Limits: stores that are evaluated for each thread, and the values that this may take.
 const STORES: usize = 16;
