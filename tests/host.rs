@@ -40,6 +40,7 @@ mod parts;
 mod places;
 mod printed;
 mod recursion;
+mod regions;
 mod registers;
 mod rows;
 mod setmaxnreg;

@@ -2,7 +2,7 @@
 
 use crate::cfg::Cfg;
 use crate::ssa::{Ssa, Val};
-use ptx_dsl_isa::hir::{Function, Instr, Module, Operand};
+use ptx_dsl_isa::hir::{Function, Instr, Module, NamedRegion, Operand};
 use ptx_dsl_isa::isa::{Control, Role};
 use ptx_dsl_isa::span::Span;
 
@@ -61,6 +61,27 @@ impl<'h> Flow<'h> {
             Some(v) => &v.name,
             None => "",
         }
+    }
+
+    /// The name of a place in a variable: that of the variable or of the region there, and the offset from its first byte.
+    pub fn place_name(&self, var: u32, offset: i64) -> (&'h str, i64) {
+        let variable = self.variable_name(var);
+        let here = |region: &&'h NamedRegion| {
+            let function = region.function.as_ref();
+            let within =
+                u64::try_from(offset).is_ok_and(|at| (region.offset..region.offset + region.bytes).contains(&at));
+            within && region.variable == variable && function.is_none_or(|name| *name == self.function.name)
+        };
+        // those of the function are behind those of the module
+        match self.module.regions.iter().rev().find(here) {
+            Some(region) => (&region.name, offset - region.offset.cast_signed()),
+            None => (variable, offset),
+        }
+    }
+
+    /// The name of the variable, or of the region in it, in which bytes are, if it is known where they begin.
+    pub fn name_of_bytes(&self, var: u32, bytes: Option<(i64, i64)>) -> &'h str {
+        bytes.map_or_else(|| self.variable_name(var), |(first, _)| self.place_name(var, first).0)
     }
 
     /// The name of the register of an SSA variable.

@@ -14,6 +14,21 @@ use crate::span::Span;
 use crate::ty::{Class, Ty};
 pub use crate::written::{Arg, Base, FuncId, LabelId, Operand, RegId, VarId, Written, after, first_of, has_any};
 
+/// A region of a variable in shared memory, which has a name of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedRegion {
+    /// The function in which the region is declared; `None` at module scope.
+    pub function: Option<String>,
+    /// The variable.
+    pub variable: String,
+    /// The name of the region.
+    pub name: String,
+    /// Its first byte in the variable.
+    pub offset: u64,
+    /// The number of its bytes.
+    pub bytes: u64,
+}
+
 /// A checked module.
 #[derive(Debug, Clone, Default)]
 pub struct Module {
@@ -25,6 +40,8 @@ pub struct Module {
     pub address_size: u32,
     /// Variables of module scope and of bodies, laid out per state space.
     pub vars: Vec<Var>,
+    /// Regions of variables that have names, for reports.
+    pub regions: Vec<NamedRegion>,
     /// Functions and kernels, prototypes included.
     pub functions: Vec<Function>,
     /// Bytes of static shared memory of the kernel that has the most, of `.const`, and of `.global`. The latter two have images.

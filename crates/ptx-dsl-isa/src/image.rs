@@ -38,6 +38,8 @@ code! {
         pub regions: Vec<Region>,
         /// The variables whose addresses instructions refer to.
         pub variables: Vec<Variable>,
+        /// Regions of these variables that have names of their own.
+        pub named: Vec<Variable>,
         /// The registers of each recursive function, by the number that [`Transfer::saves`] has. A call saves them.
         pub saved: Vec<Vec<Register>>,
         /// Bytes of stack that recursive calls of a thread may take.
@@ -302,6 +304,7 @@ mod tests {
             names: vec!["%rd1".into(), "%p".into(), String::new()],
             qualifiers: vec![Qualifiers { written: vec![q::global, q::volatile], types: vec![Ty::F32] }],
             variables: vec![Variable { name: "tile".into(), window: 1, from: 4, to: 1 << 40 }],
+            named: vec![Variable { name: "full".into(), window: 1, from: 8, to: 16 }],
             regions: vec![
                 region(End::Branch { guard: Guard { register: 1, holds: true }, taken: 1, fall: 0 }),
                 region(End::Exit {}),

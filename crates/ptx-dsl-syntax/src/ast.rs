@@ -40,6 +40,8 @@ pub struct Module {
     pub levels: Vec<crate::levels::SetLevel>,
     /// Rust constants whose values the macro does not know.
     pub constants: Constants,
+    /// Regions of variables in shared memory.
+    pub regions: Vec<ptx_dsl_isa::hir::NamedRegion>,
     /// Layouts of tiles.
     pub layouts: Vec<crate::parse::NamedLayout>,
     /// Comments and lines, if they are to be printed.

@@ -259,6 +259,7 @@ impl Checker {
             out: hir::Module {
                 spelling: vec![None; module.instrs as usize],
                 constants: module.constants.clone(),
+                regions: module.regions.clone(),
                 ..hir::Module::default()
             },
             before: Vec::new(),

@@ -61,6 +61,7 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     parser.module(&mut module);
     module.instrs = parser.instrs;
     module.constants = parser.scope.constants;
+    module.regions = parser.regions;
     let mut diags = parser.diags;
     if parser.has_forms {
         lower::lower(&mut module, &mut diags);
@@ -101,6 +102,8 @@ struct Parser<'a> {
     has_forms: bool,
     /// The variables in shared memory so far, with their alignments.
     aligns: Vec<(String, u64)>,
+    /// The regions of variables so far.
+    regions: Vec<ptx_dsl_isa::hir::NamedRegion>,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
     /// A missing `}` was reported: all open blocks end here silently.
@@ -125,6 +128,7 @@ impl<'a> Parser<'a> {
             with_registers: false,
             has_forms: false,
             aligns: Vec::new(),
+            regions: Vec::new(),
             initialiser: false,
             unwinding: false,
             version_seen: None,

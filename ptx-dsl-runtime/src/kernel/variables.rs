@@ -39,6 +39,8 @@ impl Fact {
 #[derive(Debug, Default)]
 pub struct Variables {
     list: Vec<Variable>,
+    /// Regions of variables that have names of their own.
+    named: Vec<Variable>,
     /// The variables of its addresses, by site: none for statements with an address of another kind.
     of_site: Vec<Vec<u32>>,
 }
@@ -64,7 +66,7 @@ impl Variables {
                 }
             }
         }
-        Variables { list: image.variables.clone(), of_site }
+        Variables { list: image.variables.clone(), named: image.named.clone(), of_site }
     }
 
     /// Must the accesses of a statement be in variables?
@@ -78,11 +80,9 @@ impl Variables {
         self.in_window(address::SHARED as u8, at.into())
     }
 
-    /// The variable in which a byte of a window is, if only one can be there.
+    /// The variable in which a byte of a window is, or the named region of one, if only one can be there.
     pub(crate) fn in_window(&self, window: u8, at: u64) -> Option<&Variable> {
-        let there = |v: &&Variable| v.window == window && (v.from..v.to).contains(&at);
-        let mut there = self.list.iter().filter(there);
-        there.next().filter(|_| there.next().is_none())
+        only_at(&self.named, window, at).or_else(|| only_at(&self.list, window, at))
     }
 
     /// The variable of all addresses of a statement.
@@ -101,6 +101,12 @@ impl Variables {
         let inside = |v: &Variable| v.from <= from && to <= v.to;
         (!inside(first) && !all.any(inside)).then_some(first)
     }
+}
+
+/// The one of these in which a byte of a window is; none if it is in several.
+pub(crate) fn only_at(all: &[Variable], window: u8, at: u64) -> Option<&Variable> {
+    let mut there = all.iter().filter(|v| v.window == window && (v.from..v.to).contains(&at));
+    there.next().filter(|_| there.next().is_none())
 }
 
 /// An mbarrier object in words: its offset in shared memory, and the variable in which it is, with its first byte, if it is known.

@@ -3,7 +3,7 @@
 use crate::fault::At;
 use crate::kernel::KernelInfo;
 use crate::kernel::flow::Pc;
-use crate::kernel::variables::{Variables, mbarrier};
+use crate::kernel::variables::{Variables, mbarrier, only_at};
 use crate::machine::counted::is_counted;
 use crate::machine::grid::{Grid, TensorRules};
 use crate::machine::heap::Heap;
@@ -274,6 +274,9 @@ impl<'a> Geometry<'a> {
     /// same place, as all of dynamic shared memory do, the one that the statement `site` accesses.
     pub fn variable_at(&self, site: u32, window: u8, at: u64) -> Option<(String, u64, u64)> {
         let image = self.image();
+        if let Some(region) = only_at(&image.named, window, at) {
+            return Some((region.name.clone(), region.from, region.to));
+        }
         let mut there = image.variables.iter().filter(|v| v.window == window && (v.from..v.to).contains(&at));
         let first = there.next()?;
         let found = match there.next() {

@@ -163,3 +163,81 @@ fn pieces_have_layouts_of_their_constants() {
         assert!(compiled.ptx.contains(part), "{part}: {}", compiled.ptx);
     }
 }
+
+/// Stages and C are regions of one dynamic array, and warps have roles: the bulk store of C needs a proxy fence after `stmatrix`.
+#[test]
+fn a_missing_proxy_fence_is_found_where_regions_share_an_array() {
+    let text = "
+        <sm_90a, ptx 8.6>
+        .extern .shared .align 1024 .b8 smem[];
+        .region smem { .align 1024 .b8 stages[32768]; .align 1024 .b8 c[16384]; .b64 full[2]; }
+        .visible .entry k(.param .align 64 .b8 a[128], .param .align 64 .b8 o[128], .param .u32 n) .reqntid 128 {
+        .reg .b32 %v<4>;
+        .reg .b64 %a, %o;
+        .reg .pred %done;
+        mov.b64 %a, a;
+        cvta.param.u64 %a, %a;
+        mov.b64 %o, o;
+        cvta.param.u64 %o, %o;
+        mov.u32 %v0, 0; mov.u32 %v1, 0; mov.u32 %v2, 0; mov.u32 %v3, 0;
+        if %tid.x == 0 {
+        mbarrier.init.shared::cta.b64 [full], 1;
+        mbarrier.init.shared::cta.b64 [full + 8], 1;
+        fence.mbarrier_init.release.cluster;
+        }
+        bar.sync 0;
+        let %stage = 0;
+        let %parity = 0;
+        let %at = 0;
+        if %tid.x / 32 == 3 {
+        while %at < n {
+        let %to = stages + %stage * 16384;
+        if %tid.x == 96 {
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [full + 8 * %stage], 16384;
+        cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%to], [%a, {%at, 0}], [full + 8 * %stage];
+        }
+        %at = %at + 64; %stage = %stage ^ 1;
+        }
+        } else {
+        while %at < n {
+        let %to = stages + %stage * 16384;
+        loop { mbarrier.try_wait.parity.shared::cta.b64 %done, [full + 8 * %stage], %parity; if %done { break; } }
+        ld.shared.v4.b32 {%v0, %v1, %v2, %v3}, [%to + 16 * %tid.x];
+        bar.sync 1, 96;
+        %at = %at + 64;
+        %stage = %stage ^ 1;
+        if %stage == 0 { %parity = %parity ^ 1; }
+        }
+        let %row = c + %tid.x * 16;
+        stmatrix.sync.aligned.m8n8.x4.shared.b16 [%row], {%v0, %v1, %v2, %v3};
+        bar.sync 1, 96;
+        if %tid.x == 0 {
+        cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%o, {0, 0}], [c];
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group 0;
+        }
+        }
+        ret;
+        }
+    ";
+    let codes = |text: &str| {
+        let found = compiled(text).diagnostics;
+        found.iter().map(|d| d.code.number).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(text), [640]);
+    let stored = "{%v0, %v1, %v2, %v3};\n        bar.sync 1, 96;\n        if";
+    assert!(text.contains(stored), "the end of the kernel");
+    let fenced = "{%v0, %v1, %v2, %v3};\n fence.proxy.async.shared::cta;\n bar.sync 1, 96;\n if";
+    assert_eq!(codes(&text.replace(stored, fenced)), []);
+}
+
+/// A finding names the region of an mbarrier, not its offset in the array.
+#[test]
+fn findings_name_regions() {
+    let text = "<sm_90, ptx 8.0> .extern .shared .align 16 .b8 smem[];
+        .visible .entry k() .reqntid 32 { .region smem { .b32 first[4]; .b64 ready[2]; } .reg .pred %done;
+        mbarrier.init.shared::cta.b64 [ready + 8], 4;
+        loop { mbarrier.try_wait.parity.shared::cta.b64 %done, [ready + 8], 0; if %done { break; } } ret; }";
+    let found = compiled(text).diagnostics;
+    assert!(found.iter().any(|d| d.code.number == 642 && d.message.contains("`ready+8`")), "{found:?}");
+}

@@ -4,7 +4,7 @@ use super::Writer;
 use crate::instr::{truncated, words};
 use crate::kernel::window;
 use ptx_dsl_analysis::use_def::RegKey;
-use ptx_dsl_isa::hir::{Base, FUNCTIONS, FuncId, GLOBALS, Operand, Space, VarId};
+use ptx_dsl_isa::hir::{Base, FUNCTIONS, FuncId, GLOBALS, NamedRegion, Operand, Space, VarId};
 use ptx_dsl_isa::image::{Register, Source, Variable};
 use ptx_dsl_isa::isa::sreg::special;
 use ptx_dsl_isa::ty::Ty;
@@ -125,6 +125,16 @@ impl Writer<'_, '_> {
             let from = self.kernel.var_address(v, 0) - start;
             let to = if var.dynamic { u64::MAX } else { from + u64::from(var.size) };
             self.image.variables.push(Variable { name: var.name.clone(), window: window(var.space), from, to });
+            let module = self.kernel.module;
+            let function = Some(&module.functions[f.0 as usize].name);
+            let is = |region: &NamedRegion, of| region.variable == var.name && region.function.as_ref() == of;
+            // those of the function come first
+            let of = function.filter(|_| module.regions.iter().any(|region| is(region, function)));
+            for region in module.regions.iter().filter(|region| is(region, of)) {
+                let from = from + region.offset;
+                let (name, to) = (region.name.clone(), from + region.bytes);
+                self.image.named.push(Variable { name, window: window(var.space), from, to });
+            }
         }
         Source::Variable { variable, value: at }
     }

@@ -89,7 +89,12 @@ fn compare(kernel: &Kernel, list: &[Access]) {
                     && !reported.contains(&var.0)
                 {
                     reported.push(var.0);
-                    kernel.report(errors::race(i.span, flow.instr(old.at).span, flow.variable_name(var.0), now.store));
+                    kernel.report(errors::race(
+                        i.span,
+                        flow.instr(old.at).span,
+                        flow.name_of_bytes(var.0, now.place.bytes),
+                        now.store,
+                    ));
                 }
             }
         }
@@ -195,7 +200,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
         let fixed = matches!(p.bytes, Some((_, end)) if end != i64::MAX);
         let Some(first) = neighbour(stores, &p, i.bytes() as i64, fixed, set) else { return };
         reported = true;
-        kernel.report(errors::race_of_all(i.span, flow.instr(first).span, flow.variable_name(var.0)));
+        kernel.report(errors::race_of_all(i.span, flow.instr(first).span, flow.name_of_bytes(var.0, p.bytes)));
     });
 }
 

@@ -181,12 +181,12 @@ fn inits(kernel: &Kernel) {
         if i.opcode != op::mbarrier_init || n <= 1 {
             continue;
         }
-        let Some(Operand::Address(Base::Var(v), _)) = i.value("addr") else { continue };
+        let Some(Operand::Address(Base::Var(v), offset)) = i.value("addr") else { continue };
         let present = kernel.threads_at(block, at);
         let every = kernel.every_lane(&present, block, at);
         let several = present.warps(lanes.cta_size).len() > 1 && n > 32;
         if every || (present.elected && several && only_elected(flow, lanes, block, at)) {
-            let name = flow.variable_name(v.0);
+            let (name, _) = flow.place_name(v.0, *offset);
             kernel.report(errors::init_by_many(i.span, name, !every));
         }
     }

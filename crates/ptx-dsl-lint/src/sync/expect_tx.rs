@@ -45,7 +45,7 @@ pub(crate) fn check(kernel: &Kernel) {
         if !reported.contains(&r.base) && !among(&expected) && among(&waited) {
             reported.push(r.base);
             let (AddressBase::Var(v), Some(arg)) = (r.base, i.operand(mbarrier_operand(i))) else { continue };
-            kernel.report(errors::not_expected(arg.span, i.entry.opcode, flow.variable_name(v.0)));
+            kernel.report(errors::not_expected(arg.span, i.entry.opcode, flow.name_of_bytes(v.0, r.bytes)));
         }
     }
 }

@@ -173,8 +173,8 @@ impl Object {
 }
 
 pub(crate) fn object_name(flow: &Flow, place: (u32, i64)) -> String {
-    let name = flow.variable_name(place.0);
-    if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
+    let (name, offset) = flow.place_name(place.0, place.1);
+    if offset == 0 { name.to_string() } else { format!("{name}+{offset}") }
 }
 
 /// The constant parity that a wait is for.

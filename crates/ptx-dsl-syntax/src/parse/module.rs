@@ -63,10 +63,13 @@ impl Parser<'_> {
                 let linkage = self.linkage()?;
                 match self.dotted() {
                     Some("entry" | "func") => {
-                        let constants = self.scope.open();
+                        let (constants, regions) = (self.scope.open(), self.regions.len());
                         let f = self.function(linkage, start);
                         self.scope.close(constants);
                         let f = f?;
+                        for region in &mut self.regions[regions..] {
+                            region.function = Some(f.name.text.clone());
+                        }
                         module.items.push(Item::Function(f));
                         Ok(())
                     }

@@ -6,6 +6,7 @@ use crate::ast::{Expr, Word};
 use crate::code::{self, Code};
 use crate::span::Span;
 use ptx_dsl_isa::constant::Count;
+use ptx_dsl_isa::hir::NamedRegion;
 use ptx_dsl_isa::ty::Ty;
 
 /// A region of a variable.
@@ -99,6 +100,13 @@ impl Parser<'_> {
                 _ => return self.fail(errors::too_large_region(name.span, &name.text)),
             };
             self.declare_region(&name, Region { base: base.to_owned(), offset })?;
+            self.regions.push(NamedRegion {
+                function: None,
+                variable: base.to_owned(),
+                name: name.text,
+                offset,
+                bytes: end - offset,
+            });
             if !self.eat(',') {
                 break;
             }

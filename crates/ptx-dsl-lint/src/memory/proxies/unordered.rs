@@ -48,7 +48,13 @@ pub(super) fn check(kernel: &Kernel, writes: &Writes, parts: Option<&Parts>) {
         if let (Some(k), AddressBase::Var(var)) = (write, here.base) {
             reported = true;
             let stored = flow.instr(writes.list[k].0).span;
-            kernel.report(errors::between_warps(i.span, stored, flow.variable_name(var.0), [true, false], false));
+            kernel.report(errors::between_warps(
+                i.span,
+                stored,
+                flow.name_of_bytes(var.0, here.bytes),
+                [true, false],
+                false,
+            ));
         }
     });
 }
