@@ -7,7 +7,8 @@ use ptx_dsl::prelude::*;
 
 include_ptx!("data/exchange.ptx", allow(protocol));
 
-const CTAS: usize = 16;
+/// Flags are words 0 to 14.
+const CTAS: usize = 15;
 
 /// The first two GPUs, or `None` with a message.
 fn two() -> Option<[Gpu; 2]> {
