@@ -127,10 +127,11 @@ impl Checker {
             return errors;
         }
         for d in &mut errors {
-            if d.code == code::REMOVED_INSTRUCTION && d.helps.is_empty() {
-                if let Some(own) = self.renewed(ast) {
-                    d.add_help(Help::write(own).whole_opcode());
-                }
+            if d.code == code::REMOVED_INSTRUCTION
+                && d.helps.is_empty()
+                && let Some(own) = self.renewed(ast)
+            {
+                d.add_help(Help::write(own).whole_opcode());
             }
         }
         errors

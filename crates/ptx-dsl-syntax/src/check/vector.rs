@@ -119,10 +119,11 @@ impl Checker {
         }
         if count != 0 && elements.len() != count as usize {
             let mut d = errors::arity(span, name, count, elements.len());
-            if count == 1 && !many {
-                if let Some(help) = self.packed(spec, ty, elements) {
-                    d.add_help(help.into());
-                }
+            if count == 1
+                && !many
+                && let Some(help) = self.packed(spec, ty, elements)
+            {
+                d.add_help(help.into());
             }
             at.fail(d, 2);
             return Operand::Sink;
