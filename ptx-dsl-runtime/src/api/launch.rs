@@ -109,7 +109,7 @@ fn run(
     if lists.len() > 1 {
         on_several(info, &launch, lists.len(), &mut grid)?;
     }
-    let mut memory = Memory::of(info, lists);
+    let mut memory = LaunchMemory::of(info, lists);
     let mut workspace = [0; 64];
     let mut heap;
     let (params, mut segments) = prepare(info, &launch, lists, &mut memory)?;
@@ -179,7 +179,7 @@ pub(crate) fn grid<'l>(info: &'l KernelInfo<'l>, launch: &Launch, options: &'l O
 }
 
 /// Memory that a launch has besides that of its arguments, and what it borrows of them.
-struct Memory<'x> {
+struct LaunchMemory<'x> {
     /// `.global` variables.
     module: Vec<u8>,
     /// Tensor maps that parameters point to.
@@ -190,7 +190,7 @@ struct Memory<'x> {
     replicas: Vec<SharedReplica<'x>>,
 }
 
-impl<'x> Memory<'x> {
+impl<'x> LaunchMemory<'x> {
     fn of(info: &KernelInfo<'_>, lists: &[&mut [Arg<'x>]]) -> Self {
         let arguments = || lists.iter().flat_map(|args| args.iter());
         let mut replicas: Vec<SharedReplica<'x>> = Vec::new();
@@ -200,7 +200,7 @@ impl<'x> Memory<'x> {
             }
         }
         let borrowed = arguments().map(Arg::borrow).collect();
-        Memory { module: info.global_image.to_vec(), maps: Vec::new(), borrowed, replicas }
+        LaunchMemory { module: info.global_image.to_vec(), maps: Vec::new(), borrowed, replicas }
     }
 }
 
@@ -209,7 +209,7 @@ fn prepare<'s>(
     info: &KernelInfo<'_>,
     launch: &Launch,
     lists: &'s mut [&mut [Arg<'_>]],
-    memory: &'s mut Memory<'_>,
+    memory: &'s mut LaunchMemory<'_>,
 ) -> Result<(Vec<Vec<u8>>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
     if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
@@ -224,7 +224,7 @@ fn prepare<'s>(
     lists.iter().try_for_each(|args| check(info, launch, args)).map_err(error)?;
     let size = info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0);
     let mut params = vec![vec![0; size]; lists.len()];
-    let Memory { module, maps, borrowed, replicas: of_shared } = memory;
+    let LaunchMemory { module, maps, borrowed, replicas: of_shared } = memory;
     let mut segments = vec![Segment::EMPTY, Segment::writable(module)];
     // shared memory of multicast objects has the segments after those of the arguments
     let first_replica = FIRST_BUFFER + (lists.len() * info.params.len()) as u64;

@@ -14,14 +14,14 @@ pub(crate) type DepositedOperands = [Lanes; MOST];
 #[derive(Debug, Default)]
 pub(crate) struct Meetings {
     /// The waiting lanes of each warp.
-    waiting: FxHashMap<u32, Box<Waiting>>,
+    waiting: FxHashMap<u32, Box<WaitingMembers>>,
     /// Meetings whose lanes are complete, but have not all been resumed.
     open: Vec<Meeting>,
 }
 
 /// The waiting lanes of a warp, with their operands.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingMembers {
     lanes: u32,
     /// The instruction that each waiting lane executes.
     instructions: [u64; 32],
@@ -50,8 +50,9 @@ impl Meetings {
 
     /// Deposits the operands of lanes that wait for the others. `instruction`: a number of the opcode and its qualifiers.
     pub fn wait(&mut self, (warp, lanes): (u32, u32), instruction: u64, operands: &[&Lanes]) {
-        let new =
-            || Box::new(Waiting { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST], others: [None; 32] });
+        let new = || {
+            Box::new(WaitingMembers { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST], others: [None; 32] })
+        };
         let waiting = self.waiting.entry(warp).or_insert_with(new);
         waiting.lanes |= lanes;
         for l in (0..32).filter(|l| lanes >> l & 1 != 0) {

@@ -5,7 +5,7 @@
 use super::op::{Op, Operand};
 use super::parts::ValueTracker;
 use super::suspects::Carry;
-use super::watched::{Layout, Watched};
+use super::watched::{Watched, WatchedLayout};
 use crate::fault::words::at;
 use crate::fault::{FaultKind, TensorUnwritten};
 use crate::machine::findings::UndefinedAccess;
@@ -136,7 +136,7 @@ impl ValueTracker<'_, '_, '_> {
                 _ => 0,
             };
         match watched.layout {
-            Layout::Vector => {
+            WatchedLayout::Vector => {
                 for (i, lost) in all.iter().enumerate().take(elements(op.q)) {
                     let Some((lanes, root)) = lost else { continue };
                     for l in (0..32).filter(|l| (lanes & m & !bad) >> l & 1 != 0) {
@@ -145,7 +145,7 @@ impl ValueTracker<'_, '_, '_> {
                     }
                 }
             }
-            Layout::Matrices => {
+            WatchedLayout::Matrices => {
                 for (i, lost) in all.iter().enumerate() {
                     let Some((lanes, root)) = lost else { continue };
                     for l in (0..32).filter(|l| lanes >> l & 1 != 0) {
@@ -156,7 +156,7 @@ impl ValueTracker<'_, '_, '_> {
                     }
                 }
             }
-            Layout::Changed => {}
+            WatchedLayout::Changed => {}
         }
         let register = sources.iter().find_map(|o| if let Operand::Register(r) = o { Some(*r) } else { None });
         let (Some(register), true) = (register, bad != 0) else { return Ok(()) };

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// The layout in memory of the values that an instruction stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum WatchedLayout {
     /// Elements after each other, at the address of each lane: `st`.
     Vector,
     /// `stmatrix`
@@ -39,7 +39,7 @@ pub(super) struct Watched {
     /// The range of the stored values among the sources, if the instruction is a store: the first one and the end.
     pub stored: Option<(usize, usize)>,
     /// The layout of the stored values in memory.
-    pub layout: Layout,
+    pub layout: WatchedLayout,
     /// Whether the guard decides what happens to memory or other threads.
     pub effect: bool,
     /// The effects of the instruction on registers that wait for another instruction.
@@ -84,11 +84,11 @@ impl Watched {
             needed: needed.collect(),
             stored: stores.then_some((1, i.sources.len())),
             layout: match i.action {
-                Action::Opcode { opcode: op::st, .. } => Layout::Vector,
+                Action::Opcode { opcode: op::st, .. } => WatchedLayout::Vector,
                 _ if memory == MemoryOp::Store && effects.is_some_and(|e| e.issue == Issue::FullWarp) => {
-                    Layout::Matrices
+                    WatchedLayout::Matrices
                 }
-                _ => Layout::Changed,
+                _ => WatchedLayout::Changed,
             },
             effect: barrier || memory != MemoryOp::None,
             touches,
