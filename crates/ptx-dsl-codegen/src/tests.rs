@@ -42,7 +42,7 @@ fn take(text: &str) -> (TokenStream, Duration) {
     let first = (&rust_name("k"), &compiled.hir.functions[0]);
     let constant = Text::new((&compiled.ptx, &compiled.lines), &compiled.hir.constants, first, "1_1".into(), false);
     let start = Instant::now();
-    let item = kernel(&compiled.hir, FuncId(0), &source, &constant, false, &TokenStream::new());
+    let item = kernel(&compiled.hir, FuncId(0), &source, &constant, false, Some(&TokenStream::new()));
     let code = super::compiled(&compiled.hir, FuncId(0), &source, &constant);
     let time = start.elapsed();
     assert!(!code.is_empty() && !item.is_empty());
