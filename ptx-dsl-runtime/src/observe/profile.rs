@@ -238,6 +238,12 @@ impl Probe for Profiler {
 
     fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
         requests::touch_warps(a, pieces, &mut self.touched);
+        let kind = self.kind(a.who.site);
+        if let Some(counters) = self.counters.get_mut(a.who.site as usize)
+            && requests::count_rows(a, pieces, kind, counters)
+        {
+            return true;
+        }
         requests::each_warp(a, pieces, |request, times| self.add(request, self.kind(request.site), times));
         true
     }

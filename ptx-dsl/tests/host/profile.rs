@@ -22,6 +22,9 @@ fn results(file: &str, kept: &'static str) -> (String, bool) {
     }
 }
 
+/// The kernel whose atomic addition ptxas makes a loop of comparisons with swaps. No results of it are kept.
+const LOOP: &str = "shared_atom_64";
+
 /// A launch of one warp, and two counters of it.
 struct Measured<'t> {
     kernel: &'t str,
@@ -60,7 +63,7 @@ fn counters(profile: &Profile, kernel: &str) -> Counters {
     };
     let is = |text: &str| match operation {
         "ldmatrix" | "stmatrix" => text.contains(operation),
-        _ if space == "copy" => text.contains("cp.async.ca"),
+        _ if space == "copy" => text.contains("cp.async.ca") || text.contains("cp.async.cg"),
         // a load of `%o` is the index, a store to `%q` the result
         _ => text.contains(&format!("{operation}.{space}")) && !text.contains("%o,") && !text.contains("[%q]"),
     };
@@ -72,11 +75,15 @@ fn counters(profile: &Profile, kernel: &str) -> Counters {
 #[test]
 fn memory_is_counted_as_nsight_compute_does() {
     let module = Module::parse(KERNELS).unwrap();
-    let (mut wrong, mut count, mut more) = (BTreeMap::<&str, Vec<String>>::new(), 0, 0);
+    let (mut wrong, mut count, mut more, mut loops) = (BTreeMap::<&str, Vec<String>>::new(), 0, 0, 0);
     let host = Host::profile();
     let (text, kept) = results("measured.txt", MEASURED);
     for line in text.lines().filter(|line| !line.starts_with("//")) {
         let launch = measured(line);
+        if launch.kernel == LOOP {
+            loops += 1;
+            continue;
+        }
         let (mut buffer, mut out) = (vec![0u32; 1 << 14], vec![0u32; 128]);
         let mask = launch.mask.to_le_bytes();
         let mut offsets = launch.offsets.clone();
@@ -110,7 +117,7 @@ fn memory_is_counted_as_nsight_compute_does() {
     if kept {
         assert_eq!((count, more, MEASURED.matches(" more\n").count()), (878, 4, 4));
     } else {
-        println!("{count} launches, in {more} of them more sectors than by the rule");
+        println!("{count} launches, in {more} of them more sectors than by the rule; {loops} of `{LOOP}` left out");
     }
 }
 

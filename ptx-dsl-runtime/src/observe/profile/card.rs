@@ -3,7 +3,8 @@
 /// A card of a data centre.
 ///
 /// ```
-/// use ptx_dsl_runtime::profile::Card;
+/// # use ptx_dsl_runtime as ptx_dsl;
+/// use ptx_dsl::profile::Card;
 /// assert_eq!(Card::H200.peaks().sms, 132);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

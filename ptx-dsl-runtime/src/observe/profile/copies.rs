@@ -1,4 +1,4 @@
-//! Asynchronous copies into shared memory: what they read, what they fill with zeros, what multicast spares.
+//! Asynchronous copies into shared memory: the bytes that they read, those that they fill with zeros, and those that multicast spares.
 
 use super::counters::Counters;
 use super::model::SECTOR;

@@ -66,12 +66,12 @@ fn copied(s: &Statement) -> u64 {
     c.async_global_read_sectors + (c.copy_multicast_bytes + c.copy_padded_bytes) / SECTOR
 }
 
-/// Those of arithmetic on these numbers.
+/// The threads in which arithmetic on these numbers takes effect.
 fn number(s: &Statement, number: Number) -> u64 {
     if (s.class, s.number) == (InstrClass::Arithmetic, number) { on(s) } else { 0 }
 }
 
-/// Those of a class.
+/// The threads in which an instruction of this class takes effect.
 fn class(s: &Statement, class: InstrClass) -> u64 {
     if s.class == class { on(s) } else { 0 }
 }

@@ -66,34 +66,88 @@ fn distinct(lanes: u32, of: impl Fn(usize) -> u64, values: &mut [u64; 32]) -> &[
     &values[..kept]
 }
 
-/// How many runs of equal sectors these offsets have, which are in order.
-fn sectors_of(sorted: &[u64]) -> u64 {
-    let first = u64::from(!sorted.is_empty());
-    first + sorted.windows(2).filter(|pair| pair[0] / SECTOR != pair[1] / SECTOR).count() as u64
+/// A set of at most 32 values.
+struct Few {
+    slots: [u64; 64],
+    /// The slots that hold values.
+    used: u64,
+}
+
+impl Few {
+    fn new() -> Few {
+        Few { slots: [0; 64], used: 0 }
+    }
+
+    /// Adds a value. True if it is new.
+    fn insert(&mut self, value: u64) -> bool {
+        let mut at = (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
+        loop {
+            if self.used >> at & 1 == 0 {
+                self.used |= 1 << at;
+                self.slots[at] = value;
+                return true;
+            }
+            if self.slots[at] == value {
+                return false;
+            }
+            at = (at + 1) % 64;
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.used.count_ones().into()
+    }
+}
+
+/// The number of different elements of the active lanes, and of the sectors in which these begin.
+fn elements_and_sectors(at: &Lanes, lanes: u32) -> (u64, u64) {
+    let (mut elements, mut sectors) = (Few::new(), Few::new());
+    let mut last = None;
+    for lane in active(lanes) {
+        // neighbouring lanes are mostly in one sector
+        if elements.insert(at[lane]) && last.replace(at[lane] / SECTOR) != Some(at[lane] / SECTOR) {
+            sectors.insert(at[lane] / SECTOR);
+        }
+    }
+    (elements.count(), sectors.count())
 }
 
 /// The sectors of a load or store of `bytes` at these offsets.
 pub(super) fn sectors(at: &Lanes, lanes: u32, bytes: u32) -> Served {
-    let mut values = [0; 32];
-    let offsets = distinct(lanes, |lane| at[lane], &mut values);
-    let (each, asked) = (u64::from(bytes).div_ceil(SECTOR), offsets.len() as u64 * u64::from(bytes));
-    Served { units: sectors_of(offsets) * each, ideal: asked.div_ceil(SECTOR) }
+    let (elements, sectors) = elements_and_sectors(at, lanes);
+    let each = u64::from(bytes).div_ceil(SECTOR);
+    Served { units: sectors * each, ideal: (elements * u64::from(bytes)).div_ceil(SECTOR) }
 }
 
-/// The sectors of an atomic operation on global memory. Lanes that change the same element take turns, and each turn moves the sector.
-pub(super) fn atomic_sectors(at: &Lanes, lanes: u32, bytes: u32) -> Served {
+/// The sectors of whole warps, whose lanes access neighbouring elements of `bytes` from this offset on.
+pub(super) fn row_sectors(start: u64, bytes: u32) -> Served {
+    let all = 32 * u64::from(bytes);
+    Served { units: (start + all).div_ceil(SECTOR) - start / SECTOR, ideal: all / SECTOR }
+}
+
+/// The wavefronts of whole warps, whose lanes access neighbouring elements of `bytes` in shared memory.
+pub(super) fn row_wavefronts(bytes: u32) -> Served {
+    let each = u64::from(bytes.div_ceil(4));
+    Served { units: each, ideal: each }
+}
+
+/// The sectors of an atomic operation on global memory, and the lanes that wait for a lower one. Lanes that change the same element take
+/// turns, and each turn moves the sector.
+pub(super) fn atomic_sectors(at: &Lanes, lanes: u32, bytes: u32) -> (Served, u64) {
+    let (elements, sectors) = elements_and_sectors(at, lanes);
+    let ideal = (elements * u64::from(bytes)).div_ceil(SECTOR);
+    let waiting = u64::from(lanes.count_ones()) - elements;
+    if waiting == 0 {
+        return (Served { units: sectors, ideal }, 0);
+    }
     let mut values = [0; 32];
     let offsets = distinct(lanes, |lane| at[lane], &mut values);
-    let ideal = (offsets.len() as u64 * u64::from(bytes)).div_ceil(SECTOR);
-    if offsets.len() as u32 == lanes.count_ones() {
-        return Served { units: sectors_of(offsets), ideal };
-    }
     let times = |offset: u64| active(lanes).filter(|lane| at[*lane] == offset).count();
     let turns = offsets.chunk_by(|a, b| a / SECTOR == b / SECTOR).map(|sector| {
         let most = sector.iter().map(|offset| times(*offset)).max().unwrap_or(0);
         most as u64
     });
-    Served { units: turns.sum(), ideal }
+    (Served { units: turns.sum(), ideal }, waiting)
 }
 
 /// The sectors of an access to local memory. The words of one offset of the 32 lanes of a warp lie side by side, so that lanes at the
@@ -173,14 +227,28 @@ pub(super) fn atomic_wavefronts(at: &Lanes, lanes: u32, swaps: bool) -> Served {
 
 /// The lanes that access an element that a lower lane accesses too.
 pub(super) fn repeated(at: &Lanes, lanes: u32) -> u64 {
-    let mut values = [0; 32];
-    let offsets = distinct(lanes, |lane| at[lane], &mut values);
-    u64::from(lanes.count_ones()) - offsets.len() as u64
+    u64::from(lanes.count_ones()) - elements_and_sectors(at, lanes).0
 }
 
-/// The different elements that lanes load from constant memory.
+/// The different words that lanes load from constant memory.
 pub(super) fn words(at: &Lanes, lanes: u32, bytes: u32) -> u64 {
-    let mut values = [0; 32];
-    let offsets = distinct(lanes, |lane| at[lane], &mut values);
-    offsets.len() as u64 * u64::from(bytes.div_ceil(4).max(1))
+    elements_and_sectors(at, lanes).0 * u64::from(bytes.div_ceil(4).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_served_as_their_lanes_are() {
+        for bytes in [1, 2, 4, 8, 16] {
+            for start in [0, 16, 112, 4096 + 48] {
+                let at: Lanes = std::array::from_fn(|lane| start + lane as u64 * u64::from(bytes));
+                assert_eq!(row_sectors(start, bytes), sectors(&at, u32::MAX, bytes), "{start} {bytes}");
+                for write in [false, true] {
+                    assert_eq!(row_wavefronts(bytes), wavefronts(&at, u32::MAX, bytes, write), "{start} {bytes}");
+                }
+            }
+        }
+    }
 }

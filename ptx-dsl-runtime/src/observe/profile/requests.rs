@@ -132,8 +132,9 @@ impl<'r> Request<'r> {
         let asked = u64::from(lanes.count_ones()) * u64::from(bytes);
         match (self.memory, kind) {
             (RequestMemory::Global(_), RequestKind::Atomic { .. }) => {
-                counters.global(model::atomic_sectors(at, lanes, bytes), times, asked);
-                counters.atomic_same_address += model::repeated(at, lanes) * times;
+                let (served, waiting) = model::atomic_sectors(at, lanes, bytes);
+                counters.global(served, times, asked);
+                counters.atomic_same_address += waiting * times;
             }
             (RequestMemory::Global(_), _) => counters.global(model::sectors(at, lanes, bytes), times, asked),
             (RequestMemory::Shared(rank), _) if rank != self.rank => counters.remote_bytes += asked * times,
@@ -247,6 +248,28 @@ pub(super) fn each_warp(a: &Access, pieces: &Pieces, mut count: impl FnMut(&Requ
     } else {
         (0..warps).for_each(|warp| request(warp, 1));
     }
+}
+
+/// Counts the accesses of whole warps to neighbouring elements that a load or a store makes, without a look at each lane. False if they are
+/// something else, and nothing is counted.
+pub(super) fn count_rows(a: &Access, pieces: &Pieces, kind: RequestKind, counters: &mut Counters) -> bool {
+    let Pieces { count, lanes, step, distance } = *pieces;
+    let bytes = a.bytes;
+    let is_row = lanes == 32 && step == bytes && bytes.is_power_of_two() && bytes <= 16 && !kind.is_atomic();
+    if !is_row || !offset(a.place).is_multiple_of(bytes.into()) {
+        return false;
+    }
+    let (times, asked) = (u64::from(count), 32 * u64::from(bytes));
+    match a.place {
+        Place::Shared { rank, .. } if rank == a.who.rank && distance % i64::from(bytes) == 0 => {
+            counters.shared(model::row_wavefronts(bytes), 0, times, asked);
+        }
+        Place::Global { offset, .. } if distance % model::SECTOR as i64 == 0 => {
+            counters.global(model::row_sectors(offset, bytes), times, asked);
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// Notes the sectors of global memory that neighbouring warps touch.

@@ -284,7 +284,7 @@ impl Profile {
         html::write(self, None)
     }
 
-    /// As [`Profile::to_html`], with the timeline of the same launch beside it.
+    /// The page of [`Profile::to_html`], with the timeline of the same launch beside it.
     pub fn to_html_with(&self, timeline: &Timeline) -> String {
         html::write(self, Some(timeline))
     }

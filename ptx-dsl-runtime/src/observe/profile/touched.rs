@@ -3,16 +3,16 @@
 use super::model::SECTOR;
 use rustc_hash::FxHashMap;
 
-/// Words of a bitmap, of 64 sectors each.
-const WORDS: u64 = 64;
+/// Words of a bitmap, of 64 sectors each: a page is a MiB.
+const WORDS: u64 = 512;
 /// Sectors of a page.
 const SECTORS: u64 = 64 * WORDS;
 
 /// The sectors of a page that were read before anything in them was written, and those that were written.
 #[derive(Debug)]
 struct Page {
-    read: [u64; WORDS as usize],
-    written: [u64; WORDS as usize],
+    read: Box<[u64; WORDS as usize]>,
+    written: Box<[u64; WORDS as usize]>,
 }
 
 /// The sectors of a launch.
@@ -50,7 +50,7 @@ impl Touched {
                 let new = self.all.len();
                 let place = *self.numbers.entry(key).or_insert(new);
                 if place == new {
-                    self.all.push(Page { read: [0; WORDS as usize], written: [0; WORDS as usize] });
+                    self.all.push(Page { read: Box::new([0; WORDS as usize]), written: Box::new([0; WORDS as usize]) });
                 }
                 self.last = Some((key, place));
                 place
@@ -63,7 +63,7 @@ impl Touched {
     pub fn bytes(&self) -> [u64; 2] {
         let count = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         let (read, written) =
-            self.all.iter().fold((0, 0), |(r, w), page| (r + count(&page.read), w + count(&page.written)));
+            self.all.iter().fold((0, 0), |(r, w), page| (r + count(&page.read[..]), w + count(&page.written[..])));
         [read * SECTOR, written * SECTOR]
     }
 }

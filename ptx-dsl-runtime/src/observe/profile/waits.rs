@@ -1,10 +1,10 @@
-//! Who waits for whom, and for how many turns of the host. A turn is a region that a warp runs; the order of turns is that of the host's
+//! The waits of warps: who waits for whom, and for how many turns of the host. A turn is a region that a warp runs; the order of turns is that of the host's
 //! schedule, not of a GPU.
 
 use crate::observe::monitor::{Sync, Wait, Who};
 use rustc_hash::FxHashMap;
 
-/// What warps wait for, as far as an operation of another thread completes it.
+/// An object that warps wait for, which an operation of another thread completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Object {
     /// A barrier of a CTA: slot, rank, number.
@@ -32,7 +32,7 @@ struct Waiter {
     objects: Vec<Object>,
 }
 
-/// How often a warp waited at a statement for another one, and for how many turns.
+/// The number of waits of a warp at a statement for another one, and their turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Waited {
     pub times: u64,
