@@ -11,7 +11,7 @@ pub fn items(layouts: &[NamedLayout], visibility: &TokenStream, source: &Source)
     own.map(|layout| item(layout, visibility, source)).collect()
 }
 
-/// Those of the part that a module defines.
+/// The constants of the layouts in the part that a module defines.
 pub fn of_part(visibility: &TokenStream, source: &Source) -> TokenStream {
     if !source.tokens.iter().any(|token| token.word() == Some("layout")) {
         return TokenStream::new();

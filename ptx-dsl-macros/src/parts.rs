@@ -266,7 +266,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// What is written before `part`: `pub`, or nothing.
+    /// The word before `part`: `pub`, or nothing.
     pub fn visibility(&self) -> &TokenStream {
         &self.visibility
     }

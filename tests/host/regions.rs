@@ -3,7 +3,7 @@
 use ptx_dsl::prelude::*;
 
 ptx! {
-    <sm_90, ptx 8.0, allow(PTX0642)>
+    <sm_90, ptx 8.0, allow(PTX0642, PTX0690)>
     .extern .shared .align 16 .b8 smem[];
     .region smem: BYTES {
         .b32 stages[64];
