@@ -2,15 +2,17 @@
 //!
 //! Each kernel `k` is launched with the arguments that its parameters name: `a` is a buffer of the numbers from 0, `b` one of zeros,
 //! `map` a tensor map over such numbers (rows of 128, a box of one row), `tiles` the number of tiles. A line `// grid: 4` gives the
-//! number of CTAs, and lines `// b[0] = 7` say what a right kernel leaves in a buffer.
+//! number of CTAs, a line `// written before: a` that a checked host launches the kernel as a programmatic dependent of a grid that writes
+//! `a`, and lines `// b[0] = 7` say what a right kernel leaves in a buffer.
 
 use std::fmt::Write as _;
 
-use super::{Bug, list, ours, read_bugs, said};
+use super::{Bug, is_dependent, list, ours, read_bugs, said};
 use ptx_dsl::fault::FaultKind;
+use ptx_dsl::launch::Device;
 use ptx_dsl::load::{Kernel, Level, Options, Selector};
 use ptx_dsl::tensor_map::{ElementType, TensorMap};
-use ptx_dsl::{Arg, Error, Host, Launch};
+use ptx_dsl::{Arg, Checked as CheckedHost, Error, Host, Launch};
 use ptx_dsl_frontend::code;
 
 const SCHEDULES: u64 = 8;
@@ -50,10 +52,19 @@ fn kernel(text: &str) -> Option<Kernel> {
 fn dimensions(kernel: &Kernel, text: &str) -> Launch {
     let grid = text.lines().find_map(|line| line.strip_prefix("// grid: ")?.parse().ok());
     let cluster = kernel.required_cluster().map_or(1, |[x, y, z]| x * y * z);
-    Launch::grid(grid.unwrap_or(cluster)).step_limit(200_000)
+    let launch = Launch::grid(grid.unwrap_or(cluster)).step_limit(200_000);
+    if is_dependent(text) { launch.programmatic() } else { launch }
 }
 
-fn launch<M>(kernel: &Kernel, text: &str, host: &Host<M>) -> Result<Buffers, Error> {
+/// Launches a kernel on a checked host.
+fn launch_checked(kernel: &Kernel, text: &str, host: &Host<CheckedHost>) -> Result<Buffers, Error> {
+    match is_dependent(text) {
+        true => launch(kernel, text, &host.stream().after_writer_of([0])),
+        false => launch(kernel, text, host),
+    }
+}
+
+fn launch<D: Device>(kernel: &Kernel, text: &str, host: &D) -> Result<Buffers, Error> {
     let mut buffers = Buffers::new();
     let Buffers { a, b, map } = &mut buffers;
     let tensor = TensorMap::tiled(map, ElementType::U32).dims([128, 32]).box_dims([128, 1]).build().expect("a map");
@@ -106,8 +117,8 @@ fn mistakes_of_right(bug: &Bug) -> Vec<String> {
     let Some(kernel) = kernel(text) else { return vec!["the right kernel is refused".into()] };
     let run = |done: Result<Buffers, Error>| done.map_or_else(|e| vec![e.to_string()], |b| differences(text, &b));
     let mut wrong = run(launch(&kernel, text, &Host::new()));
-    wrong.extend(run(launch(&kernel, text, &Host::checked())));
-    match Host::checked().explore(SCHEDULES).run(|host| launch(&kernel, text, host)) {
+    wrong.extend(run(launch_checked(&kernel, text, &Host::checked())));
+    match Host::checked().explore(SCHEDULES).run(|host| launch_checked(&kernel, text, host)) {
         Ok(explored) => wrong.extend(explored.iter().flat_map(|left| differences(text, left))),
         Err(error) => wrong.push(error.to_string()),
     }
@@ -127,7 +138,7 @@ enum Checked {
 
 fn checked(bug: &Bug) -> Checked {
     let Some(kernel) = kernel(&bug.wrong) else { return Checked::Refused };
-    match launch(&kernel, &bug.wrong, &Host::checked()) {
+    match launch_checked(&kernel, &bug.wrong, &Host::checked()) {
         Ok(left) if differences(&bug.right, &left).is_empty() => Checked::Nothing,
         Ok(_) => Checked::WrongResult,
         Err(Error::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {

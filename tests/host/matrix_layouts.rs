@@ -311,6 +311,24 @@ fn strides_that_are_too_short() {
     );
 }
 
+/// A line of a convolution begins some pieces after the one before it, and has the same bytes at other places of k. A whole line twice is
+/// a mistake.
+#[test]
+fn lines_that_overlap() {
+    let map = (Swizzle::None, 16);
+    let whole = descriptor(0, 128, 1024);
+    for leading in [16, 48, 112] {
+        let of_b = descriptor(0, 128, leading);
+        assert!(product(&Host::checked(), [map; 2], [whole, of_b], 0).is_empty(), "{leading}");
+        assert!(product(&Host::checked(), [map; 2], [of_b, of_b], 0).is_empty(), "{leading}");
+    }
+    let [report] = &product(&Host::checked(), [map; 2], [descriptor(0, 64, 1024), descriptor(0, 128, 16)], 0)[..]
+    else {
+        panic!("one report")
+    };
+    contains(report, &["bytes 0 to 15 of row 4 and bytes 0 to 15 of row 8 of A are the same bytes"]);
+}
+
 #[test]
 fn tcgen05_with_another_swizzle() {
     let (a, b) = (vec![0x3c00; 128 * 64], vec![0x3c00; 8 * 64]);

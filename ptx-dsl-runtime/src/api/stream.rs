@@ -34,19 +34,41 @@ pub struct HostStream<M> {
     host: Host<M>,
     is_checked: bool,
     in_flight: RefCell<PendingLaunch>,
+    /// The arguments that a grid writes which may run beside each launch.
+    written: Vec<usize>,
 }
 
 impl Host<Off> {
     /// A stream of this host.
     pub fn stream(&self) -> HostStream<Off> {
-        HostStream { host: self.clone(), is_checked: false, in_flight: RefCell::default() }
+        HostStream { host: self.clone(), is_checked: false, in_flight: RefCell::default(), written: Vec::new() }
     }
 }
 
 impl Host<Checked> {
     /// A stream of this host, which also finds accesses before `griddepcontrol.wait` ([`HostStream`]).
     pub fn stream(&self) -> HostStream<Checked> {
-        HostStream { host: self.clone(), is_checked: true, in_flight: RefCell::default() }
+        HostStream { host: self.clone(), is_checked: true, in_flight: RefCell::default(), written: Vec::new() }
+    }
+}
+
+impl HostStream<Checked> {
+    /// Checks each launch with [`Launch::programmatic`] as one that may run beside a grid which writes these of its arguments, by their
+    /// positions. The grid itself need not be launched.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::{Error, Host, KernelFn, Launch};
+    /// fn run(consumer: impl KernelFn) -> Result<(), Error> {
+    ///     let (host, mut x) = (Host::checked(), [0u32; 32]);
+    ///     let stream = host.stream().after_writer_of([0]);
+    ///     consumer.launch_raw(&stream, Launch::grid(1).programmatic(), &mut [(&mut x).into()])?;
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn after_writer_of(mut self, arguments: impl IntoIterator<Item = usize>) -> Self {
+        self.written.extend(arguments);
+        self
     }
 }
 
@@ -62,7 +84,11 @@ impl<M> Device for HostStream<M> {
 impl<M> HostStream<M> {
     /// Runs a launch to see what it accesses, with the grids in flight that it may overtake. The buffers are then as before.
     fn check(&self, code: &KernelCode<'_>, launch: &Launch, args: &mut [Arg<'_>]) -> Result<(), Error> {
-        let before = if launch.programmatic { self.in_flight.take() } else { PendingLaunch::default() };
+        let mut before = if launch.programmatic { self.in_flight.take() } else { PendingLaunch::default() };
+        if launch.programmatic {
+            let written = self.written.iter().filter_map(|argument| args.get(*argument)?.memory());
+            written.for_each(|(address, bytes)| before.add_written(address, bytes));
+        }
         let buffers: Buffers = args.iter().map(Arg::place).collect();
         let saved: Vec<_> = args.iter().map(Arg::results).collect();
         let state = Arc::new(Mutex::new(Dependency::new(before, buffers)));

@@ -124,6 +124,27 @@ fn what_is_wanted_of_many_kernels_runs() {
     assert!(ran > 80, "{ran}");
 }
 
+/// The modules of the macros of a Rust file: the one with the kernel runs as it is printed, with its parts.
+#[test]
+fn kernels_of_a_rust_file() {
+    let file = "run/modules.rs";
+    let first = ["--entry", "first", "--arg", "x=u32[32]", "--print", "x[0..8]"];
+    let (status, stdout, stderr) = launch(&[&[file], &first[..]].concat());
+    assert_eq!((status, stdout.as_str()), (0, "x[0..8]: 5 6 7 8 9 10 11 12\n"), "{stderr}");
+    let (status, _, stderr) = launch(&[file, "--entry", "second", "--arg", "x=u32[32]"]);
+    assert!(status == 3 && stderr.contains("`st.global.u32 [%rd+4096], 1;`"), "{status}: {stderr}");
+    assert!(!stderr.contains("modules.rs:"), "lines of the printed module are not those of the file: {stderr}");
+    let (status, _, stderr) = launch(&[file]);
+    assert_eq!(status, 2);
+    assert!(stderr.contains("there are several kernels; choose one with `--entry`: `first`, `second`"), "{stderr}");
+    let (status, _, stderr) = launch(&[file, "--entry", "third"]);
+    assert!(status == 2 && stderr.contains("has no kernel `third`"), "{stderr}");
+    // what is wrong is told of the Rust file
+    let (status, _, stderr) = launch(&["kernels.rs", "--entry", "right"]);
+    assert!(status == 1 && stderr.contains("kernels.rs:18"), "{stderr}");
+    assert!(!stderr.contains("PTX0101"), "{stderr}");
+}
+
 /// A whole warpgroup, a box of as many bytes as the object expects, and words in place of bytes.
 #[test]
 fn what_is_wanted_follows_the_instructions() {
@@ -534,6 +555,69 @@ fn faults() {
         status == 0 && stderr.contains("\nnote: `x` depends on the schedule: it differs with `--seed "),
         "{stderr}"
     );
+}
+
+/// Two CTAs add by a load and a store: the report says which store overwrites which. With `atom` nothing depends on the schedule, and a
+/// thread that stores what it has not loaded loses nothing.
+#[test]
+fn lost_updates_are_named() {
+    let explored = |name: &str, body: &str| {
+        let file = Temporary::with(
+            name,
+            format!(
+                ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1\n{{\n\
+                 .reg .b32 %r<3>; .reg .b64 %rd;\nld.param.u64 %rd, [x];\nmov.u32 %r2, %ctaid.x;\n{body}\nret;\n}}\n"
+            )
+            .as_bytes(),
+        );
+        let (status, _, stderr) = launch(&[&file.path(), "--grid", "2", "--arg", "x=u32[1]", "--explore", "64"]);
+        assert_eq!(status, 0, "{stderr}");
+        stderr
+    };
+    let update = "ld.relaxed.gpu.global.u32 %r1, [%rd];\nadd.u32 %r1, %r1, 1;\nst.relaxed.gpu.global.u32 [%rd], %r1;";
+    let stderr = explored("lost.ptx", update);
+    assert!(stderr.contains("note: `x` depends on the schedule"), "{stderr}");
+    for part in [
+        "an update is lost: `st.relaxed.gpu.global.u32 [%rd], %r1;` (PTX line 11) of warp 0 lane 0 of CTA (",
+        "what was loaded by `ld.relaxed.gpu.global.u32 %r1, [%rd];` (PTX line 9); in between `st.relaxed",
+        "help: one `atom` or `red` loads and stores at once",
+    ] {
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
+    let stderr = explored("kept.ptx", "atom.relaxed.gpu.global.add.u32 %r1, [%rd], 1;");
+    assert!(!stderr.contains("note:"), "{stderr}");
+    let stderr = explored("last.ptx", "st.relaxed.gpu.global.u32 [%rd], %r2;");
+    assert!(stderr.contains("depends on the schedule") && !stderr.contains("lost"), "{stderr}");
+}
+
+/// A grid before writes the buffer: what the kernel does with it before `griddepcontrol.wait` is a fault, whatever it reads else.
+#[test]
+fn buffers_that_the_grid_before_writes() {
+    let run = |name: &str, body: &str, more: &[&str]| {
+        let file = Temporary::with(
+            name,
+            format!(
+                ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 .ptr .global .align 4 w, .param .u64 .ptr \
+                 .global .align 4 x) .reqntid 1 {{ .reg .b32 %r<3>; .reg .b64 %w, %x;\nld.param.u64 %w, [w]; ld.param.u64 %x, [x];\n{body}\n\
+                 add.u32 %r1, %r1, %r2;\nst.global.u32 [%x], %r1;\nret;\n}}\n"
+            )
+            .as_bytes(),
+        );
+        let arguments = ["--arg", "w=u32[1]:ones", "--arg", "x=u32[1]:ones", "--print", "x"];
+        let path = file.path();
+        launch(&[&[path.as_str()], &arguments[..], more].concat())
+    };
+    let early = "ld.global.u32 %r1, [%w];\nld.global.u32 %r2, [%x];\ngriddepcontrol.wait;";
+    let late = "ld.global.u32 %r1, [%w];\ngriddepcontrol.wait;\nld.global.u32 %r2, [%x];";
+    let of_x = ["--written-before", "x"];
+    let (status, _, stderr) = run("early.ptx", early, &of_x);
+    let wanted = "the thread reads memory before `griddepcontrol.wait` that the grid before it writes";
+    assert!(status == 3 && stderr.contains(wanted) && stderr.contains("ld.global.u32 %r2, [%x];"), "{stderr}");
+    assert_eq!(run("early-w.ptx", early, &["--written-before", "w"]).0, 3);
+    let (status, stdout, stderr) = run("late.ptx", late, &of_x);
+    assert_eq!((status, stdout.as_str()), (0, "x[0..1]: 2\n"), "{stderr}");
+    let (status, _, stderr) = run("unknown.ptx", late, &["--written-before", "y"]);
+    assert!(status == 2 && stderr.contains("`y`"), "{stderr}");
 }
 
 /// The runs of an exploration share the buffers to which none has written so far. The first schedules do not write to `late`.

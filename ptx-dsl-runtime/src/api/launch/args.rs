@@ -181,7 +181,17 @@ impl<'a> Arg<'a> {
 
     /// The address of its memory in the process, and the offset of its first byte in its segment, if it is a buffer or a tensor map.
     pub(crate) fn place(&self) -> Option<(usize, u64)> {
-        let of = |bytes: &[u8]| Some((bytes.as_ptr().addr(), start(bytes)));
+        self.map_memory(|bytes| (bytes.as_ptr().addr(), start(bytes)))
+    }
+
+    /// The address of its memory in the process and its size in bytes, if it is a buffer or a tensor map.
+    pub(crate) fn memory(&self) -> Option<(usize, usize)> {
+        self.map_memory(|bytes| (bytes.as_ptr().addr(), bytes.len()))
+    }
+
+    /// What a function says of the memory of a buffer or of a tensor map.
+    fn map_memory<T>(&self, say: impl Fn(&[u8]) -> T) -> Option<T> {
+        let of = |bytes: &[u8]| Some(say(bytes));
         match &self.kind {
             ArgumentKind::Buffer(bytes, _) => of(bytes),
             ArgumentKind::ReadOnly(bytes, _) => of(bytes),

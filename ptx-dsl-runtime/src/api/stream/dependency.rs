@@ -40,6 +40,14 @@ pub(super) struct PendingLaunch {
     read: Ranges,
 }
 
+impl PendingLaunch {
+    /// Adds memory of the process that a grid writes.
+    pub fn add_written(&mut self, address: usize, bytes: usize) {
+        self.written.add(address, address.saturating_add(bytes));
+        self.written.merge();
+    }
+}
+
 /// The accesses of a launch, and the launches that it may overtake.
 pub(super) struct Dependency {
     before: PendingLaunch,

@@ -190,7 +190,8 @@ fn other_type(matrix: &SharedMatrix, of: &SharedBox) -> Option<[ElementType; 2]>
     }
 }
 
-/// Two pieces of a matrix that are the same bytes. A stride of 0 repeats lines on purpose.
+/// Two pieces of a matrix that are the same bytes, at one place of two lines or twice in a line. A stride of 0 repeats lines on purpose.
+/// Different pieces of different lines may be the same: the lines of a convolution overlap so, as each begins some pieces after the last.
 fn shared_by(matrix: &SharedMatrix) -> Option<[BoxPiece; 2]> {
     let d = &matrix.descriptor;
     if d.stride == 0 || d.leading == 0 && matrix.needs_leading() || d.absolute {
@@ -199,5 +200,8 @@ fn shared_by(matrix: &SharedMatrix) -> Option<[BoxPiece; 2]> {
     let of = |(line, piece, at)| BoxPiece { line, piece, at, next: None };
     let mut all: Vec<BoxPiece> = matrix.each().map(of).collect();
     all.sort_unstable_by_key(|p| (p.at, p.line, p.piece));
-    all.windows(2).find(|pair| pair[0].at == pair[1].at).map(|pair| [pair[0], pair[1]])
+    all.chunk_by(|a, b| a.at == b.at).find_map(|same| {
+        let repeats = |a: &BoxPiece, b: &BoxPiece| a.line == b.line || a.piece == b.piece;
+        same.iter().enumerate().find_map(|(i, a)| same[i + 1..].iter().find(|b| repeats(a, b)).map(|b| [*a, *b]))
+    })
 }

@@ -134,7 +134,7 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
                 readable = false;
                 crate::write_err(&format!("error: {reason}\n"));
             }
-            None if !outcome.broken => crate::write_out(&outcome.ptx),
+            None if !outcome.broken => outcome.ptx.iter().for_each(|ptx| crate::write_out(ptx)),
             None => {}
         }
     });

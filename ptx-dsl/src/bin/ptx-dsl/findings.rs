@@ -67,8 +67,8 @@ pub struct Outcome {
     pub warnings: usize,
     /// Does it have an error of the language itself, so that it was not fully typed? Findings whose level can be set do not count.
     pub broken: bool,
-    /// The printed module.
-    pub ptx: String,
+    /// The printed modules.
+    pub ptx: Vec<String>,
     /// The layouts of tiles, drawn.
     pub layouts: String,
     /// The codes of the diagnostics.
@@ -90,7 +90,7 @@ impl Outcome {
         self.errors += next.errors;
         self.warnings += next.warnings;
         self.broken |= next.broken;
-        self.ptx.push_str(&next.ptx);
+        self.ptx.extend(next.ptx);
         self.layouts.push_str(&next.layouts);
         self.codes.extend(next.codes);
         self.closures += next.closures;
@@ -238,7 +238,7 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
     let mut out = match compiled.hir.constants.is_empty() {
         // it has no name without rustc
         true if closure => Outcome { closures: 1, ..Outcome::default() },
-        true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
+        true => Outcome { ptx: vec![compiled.ptx], ..Outcome::default() },
         false => Outcome { unprinted: 1, ..Outcome::default() },
     };
     out.layouts = layouts;

@@ -55,8 +55,14 @@ pub fn has_several(text: &str) -> bool {
     entries(text).nth(1).is_some()
 }
 
+/// Has a module the kernel that somebody asks for?
+pub fn has(text: &str, asked: &str) -> bool {
+    let name = entry(text, asked);
+    entries(text).any(|entry| entry == name)
+}
+
 /// The names after `.entry`.
-fn entries(text: &str) -> impl Iterator<Item = &str> {
+pub fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split(".entry").skip(1).map(|rest| {
         let rest = rest.trim_start();
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$' || c == '%'));

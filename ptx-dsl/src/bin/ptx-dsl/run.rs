@@ -8,11 +8,13 @@ pub mod debug;
 mod gpu;
 mod json;
 mod launch;
+mod lost;
 mod npy;
 pub mod profile;
 mod progress;
 mod proposal;
 mod runs;
+mod rust;
 mod small;
 mod spec;
 mod tensor_map;
@@ -29,6 +31,7 @@ use crate::check;
 use crate::findings;
 use crate::input::{Input, input};
 use crate::names;
+use crate::rust_file::is_text_of_rust;
 use launch::{Launched, Outcome};
 use spec::{Argument, Named};
 use values::Value;
@@ -45,20 +48,36 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let file = matches.get_one("file").map_or(Input::Stdin, |path: &std::ffi::OsString| input(path));
     let (text, name) = (file.read()?, file.name());
     let levels = check::levels(matches)?;
-    let entry = matches.get_one::<String>("entry").map(|asked| names::entry(&text, asked));
+    let asked = matches.get_one::<String>("entry");
+    let of_rust = is_text_of_rust(&file, &text);
+    let text = match of_rust {
+        true => match rust::module(&file, &text, (&levels, asked), is_json(matches))? {
+            Some(module) => module,
+            None => return Ok(WRONG_TEXT),
+        },
+        false => text,
+    };
+    let entry = asked.map(|asked| names::entry(&text, asked));
     let entry = entry.as_deref();
-    let options = levels.iter().fold(Options::new().name(&name), |options, (level, of)| options.level(*level, *of));
+    // a printed module has other lines than its Rust file
+    let options = if of_rust { Options::new() } else { Options::new().name(&name) };
+    let options = levels.iter().fold(options, |options, (level, of)| options.level(*level, *of));
     let options = entry.iter().fold(options, |options, entry| options.entry(entry));
+    let show = || match of_rust {
+        // shown with those of the Rust file
+        true => {}
+        false => findings::show(&text, &name, levels.clone(), entry, is_json(matches)),
+    };
     let module = match options.parse(&text) {
         Ok(module) => module,
         Err(error) => {
-            findings::show(&text, &name, levels, entry, is_json(matches));
+            show();
             help(&error.findings, entry.is_none() && names::has_several(&text));
             return Ok(WRONG_TEXT);
         }
     };
     if !module.warnings().is_empty() {
-        findings::show(&text, &name, levels, entry, is_json(matches));
+        show();
     }
     let kernels = match entry {
         Some(entry) => vec![module.kernel(entry).map_err(|e| e.to_string())?],
@@ -224,6 +243,9 @@ fn summary(kernel: &Kernel, outcome: &Outcome, time: Duration) -> String {
     text += &format!(", {turns}, {instructions} in {}\n", seconds(time));
     for (name, schedule) in differ {
         text += &format!("note: `{name}` depends on the schedule: it differs {schedule}\n");
+    }
+    if let Some(lost) = &outcome.lost {
+        text += &format!("note: {lost}\nhelp: one `atom` or `red` loads and stores at once\n");
     }
     text
 }

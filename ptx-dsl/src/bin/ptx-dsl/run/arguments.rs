@@ -101,7 +101,7 @@ pub fn command() -> Command {
                 .value_name("FILE")
                 .required(true)
                 .value_parser(clap::value_parser!(std::ffi::OsString))
-                .help("`-` is standard input"),
+                .help("PTX, or Rust with `ptx!`; `-` is standard input"),
         )
         .args([
             option("entry", "NAME", "The kernel, if the module has several"),
@@ -174,6 +174,14 @@ pub fn command() -> Command {
                 .long("mma-in-order")
                 .action(ArgAction::SetTrue)
                 .help("Executes all `tcgen05.mma` of a thread in the order of issue"),
+            option(
+                "written-before",
+                "NAME",
+                "The grid before, which may still run (programmatic dependent launch), writes this buffer: what the kernel does with it \
+                 before `griddepcontrol.wait` is a fault; it is `--checked` too",
+            )
+            .action(ArgAction::Append)
+            .conflicts_with_all(["explore", "gpu", "weak", "trace", "timeline"]),
             option("resident", "N", "Clusters that are resident at a time; 16 by default")
                 .value_parser(spec::positive),
             Arg::new("start-in-order")

@@ -12,9 +12,10 @@ use super::{FAULT, arguments, arguments_of, several};
 use crate::check;
 use crate::input::{Input, input};
 use crate::names;
+use crate::rust_file::is_text_of_rust;
 
 /// The options of `run` that a debugger does not have.
-const NOT: [&str; 14] = [
+const NOT: [&str; 15] = [
     "out",
     "print",
     "keep",
@@ -29,6 +30,7 @@ const NOT: [&str; 14] = [
     "timeline",
     "profile",
     "any-layout",
+    "written-before",
 ];
 
 /// `ptx-dsl debug`
@@ -81,6 +83,9 @@ fn session(matches: &ArgMatches) -> Result<Session, String> {
         return Err("standard input has the commands: write the path of a file".into());
     }
     let (text, name) = (file.read()?, file.name());
+    if is_text_of_rust(&file, &text) {
+        return Err(format!("`{name}` is Rust; `ptx-dsl print {name}` prints its modules, which `debug` takes"));
+    }
     let levels = check::levels(matches)?;
     let entry = matches.get_one::<String>("entry").map(|asked| names::entry(&text, asked));
     let entry = entry.as_deref();

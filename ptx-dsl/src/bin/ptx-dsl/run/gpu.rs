@@ -25,7 +25,7 @@ pub fn launch(ordinal: usize, matches: &ArgMatches, kernel: &Kernel, values: &mu
         },
         _ => Vec::new(),
     };
-    let outcome = |report| Outcome { reports: vec![report], shape: of.words(), differ: Vec::new(), complete: false };
+    let outcome = |report| Outcome::once(report, of.words());
     Ok(Launched { result: result.map(outcome), failures })
 }
 

@@ -143,7 +143,8 @@ pub fn ran(kernel: &str, outcome: &Outcome, seconds: f64) -> String {
     let out = out.raw("seconds", format!("{seconds:.6}"));
     let depends =
         |(name, schedule): &(String, String)| Object::nested().text("name", name).text("schedule", schedule).end();
-    out.list("differ", differ.iter().map(depends)).line()
+    let out = out.list("differ", differ.iter().map(depends));
+    outcome.lost.iter().fold(out, |out, lost| out.text("lost_update", lost)).line()
 }
 
 /// Elements that `--print` asks for, `first` and the following ones up to `end`. Numbers that JSON lacks, and untyped bits, are texts.

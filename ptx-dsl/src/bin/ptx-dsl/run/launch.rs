@@ -1,5 +1,7 @@
 //! The launch: dimensions, host, schedules.
 
+use std::sync::PoisonError;
+
 use clap::ArgMatches;
 use ptx_dsl::explore::{Explore, Schedule};
 use ptx_dsl::load::{Kernel, Level, Selector};
@@ -10,11 +12,12 @@ use ptx_dsl_frontend::code::{self, Code};
 use crate::check;
 
 use super::gpu;
+use super::lost;
 use super::profile::{self, Profiled};
 use super::progress::Progress;
 use super::runs::{Runs, launch_once};
 use super::spec::{Exploration, How};
-use super::values::Value;
+use super::values::{self, Value};
 use super::{is_json, json, write};
 
 /// What a launch did.
@@ -25,8 +28,17 @@ pub struct Outcome {
     pub shape: String,
     /// Buffers that depend on the schedule, and the first one (a seed, or a number) with which they do.
     pub differ: Vec<(String, String)>,
+    /// What may explain that they do: a lost update, in words, with its seed.
+    pub lost: Option<String>,
     /// All schedules have run.
     pub complete: bool,
+}
+
+impl Outcome {
+    /// That of one launch.
+    pub fn once(report: Report, shape: String) -> Self {
+        Outcome { reports: vec![report], shape, differ: Vec::new(), lost: None, complete: false }
+    }
 }
 
 /// A launch, and what it left behind.
@@ -67,6 +79,9 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, text: &str, values: &mut Ve
         let profiled = Profiled { profile: &host.profiled(), timeline, kernel, text };
         return Ok(Launched { result, failures: profile::write(&profiled, path, matches)? });
     }
+    if matches.contains_id("written-before") {
+        return after_writer(matches, kernel, values);
+    }
     let initial = is_traced.then(|| values.clone());
     let Ran { result, schedule } = if is_exhaustive {
         on_with(checked(matches)?, matches, kernel, values, |host, n| host.explore(n).exhaustive())
@@ -81,6 +96,17 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, text: &str, values: &mut Ve
         None => Vec::new(),
     };
     Ok(Launched { result, failures })
+}
+
+/// Launches the kernel on a checked host as a programmatic dependent of a grid that writes some of its buffers.
+fn after_writer(matches: &ArgMatches, kernel: &Kernel, values: &mut [Value]) -> Result<Launched, String> {
+    let names = matches.get_many::<String>("written-before").into_iter().flatten();
+    let written = names.map(|name| values::position(kernel, values, name)).collect::<Result<Vec<_>, _>>()?;
+    let Prepared { host, of } = prepared(checked(matches)?, matches, kernel)?;
+    let (stream, shape) = (host.stream().after_writer_of(written), of.words());
+    let result = launch_once(kernel, &stream, of.launch.programmatic(), values);
+    let result = result.map(|report| Outcome::once(report, shape));
+    Ok(Launched { result, failures: Vec::new() })
 }
 
 /// Runs a schedule once more and writes its timeline. What the kernel prints was printed before.
@@ -266,7 +292,13 @@ fn on_with<M>(
         let _ = runs.once(&host, values);
     }
     let result = match result {
-        Ok(reports) => Ok(Outcome { reports, shape, differ: runs.differ, complete }),
+        Ok(reports) => {
+            let lost = match runs.differing {
+                Some((seed, initial)) => lost_update(matches, kernel, &initial, [seed, first.unwrap_or(0)])?,
+                None => None,
+            };
+            Ok(Outcome { reports, shape, differ: runs.differ, lost, complete })
+        }
         Err(Error::Fault(mut fault)) if fault.replay.is_some() => {
             fault.replay = Some(match &schedule {
                 Some(steps @ Schedule::Steps(_)) => format!("`--schedule {steps}`"),
@@ -277,6 +309,28 @@ fn on_with<M>(
         Err(error) => Err(error),
     };
     Ok(Ran { result, schedule })
+}
+
+/// A lost update in the run of one of these seeds.
+fn lost_update(
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    initial: &[Value],
+    seeds: [u64; 2],
+) -> Result<Option<String>, String> {
+    for seed in seeds {
+        let found = lost::Found::default();
+        let monitor = found.clone();
+        let host = Host::monitored(move || lost::LostUpdates::new(monitor.clone()));
+        let Prepared { host, of } = configured(host.print_bytes(|_| {}), matches, kernel)?;
+        // it has run before
+        let _ = launch_once(kernel, &host.seed(seed), of.launch, &mut initial.to_vec());
+        let text = found.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(text) = text {
+            return Ok(Some(format!("with `--seed {seed}` {text}")));
+        }
+    }
+    Ok(None)
 }
 
 /// Does the last level for it allow a finding?

@@ -72,6 +72,8 @@ pub(super) struct Runs<'k> {
     pub seeds: bool,
     /// The seed of the current run, or of the first one that failed.
     pub seed: u64,
+    /// The first seed with which a buffer differs, and the initial values.
+    pub differing: Option<(u64, Vec<Value>)>,
     /// By parameter: is it a buffer to which no run has written? Then the next runs get the initial one.
     unwritten: Vec<bool>,
 }
@@ -79,7 +81,7 @@ pub(super) struct Runs<'k> {
 impl<'k> Runs<'k> {
     pub fn new(kernel: &'k Kernel, launch: Launch, seed: u64) -> Self {
         let unwritten = vec![false; kernel.parameters().len()];
-        Runs { kernel, launch, differ: Vec::new(), seeds: true, seed, unwritten }
+        Runs { kernel, launch, differ: Vec::new(), seeds: true, seed, differing: None, unwritten }
     }
 
     pub fn once<M>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
@@ -111,6 +113,9 @@ impl<'k> Runs<'k> {
                     self.share_unwritten(&initial, values);
                     expected = Some(values.to_vec());
                 }
+            }
+            if self.seeds && self.differing.is_none() && !self.differ.is_empty() {
+                self.differing = Some((self.seed, initial.clone()));
             }
             self.seed = self.seed.wrapping_add(1);
             progress.step();

@@ -234,6 +234,12 @@ pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'
     value.and_then(Value::data).ok_or_else(|| format!("`{name}` is not a buffer"))
 }
 
+/// The position of a parameter that is a buffer.
+pub fn position(kernel: &Kernel, values: &[Value], name: &str) -> Result<usize, String> {
+    buffer(kernel, values, name)?;
+    Ok(parameter(kernel, name)?.0)
+}
+
 /// Are there these elements? Returns the end of the range.
 pub fn within(name: &str, data: &Data, range: &Range<u64>) -> Result<u64, String> {
     let end = if range.end == u64::MAX { data.len() } else { range.end };
