@@ -39,6 +39,10 @@ pub struct Race {
     pub owner: Option<u32>,
     /// A lane of the warp of the other access that has released its own accesses since, as this thread knows: an elected one, say.
     pub released_by: Option<u32>,
+    /// The statement of the access of the thread of the fault.
+    pub site: u32,
+    /// Whether threads of two warps of a CTA race at these statements, too: `bar.warp.sync` does not order all that race there.
+    pub across_warps: bool,
 }
 
 /// An access of a race.
@@ -75,6 +79,13 @@ impl Race {
     /// Whether one of the accesses is the end of a CTA, whose shared memory the other one accesses.
     pub(super) fn is_end(&self) -> bool {
         self.access == "end of the CTA"
+    }
+
+    /// Notes what another race at the same statements tells: are its threads, one of which is `own`, of two warps of a CTA?
+    pub(crate) fn learn(&mut self, other: &Race, own: ThreadId) {
+        let sites = |race: &Race| [race.site.min(race.other.site), race.site.max(race.other.site)];
+        let is_across = own.ctaid == other.other.thread.ctaid && own.warp != other.other.thread.warp;
+        self.across_warps |= is_across && self.space == other.space && sites(self) == sites(other);
     }
 
     /// Advice on how to order the accesses.
@@ -171,7 +182,7 @@ impl Race {
             (true, true) => Scope::Cta,
             (true, false) => Scope::Cluster,
         };
-        let (order, otherwise) = if same_cta && own.warp == other.warp {
+        let (order, otherwise) = if same_cta && own.warp == other.warp && !self.across_warps {
             ("a `bar.warp.sync`", "put a `bar.warp.sync` between them: nothing else orders the lanes of a warp")
         } else if same_cta {
             ("a `bar.sync`", "put a `bar.sync` between them, or a release and an acquire of scope `.cta` or wider")

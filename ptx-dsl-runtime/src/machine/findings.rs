@@ -33,8 +33,12 @@ pub(crate) enum UndefinedAccess {
     Store(Access, u32),
     /// A use of them, which a word names, with the number of the value.
     Used(Access, u32, &'static str),
+    /// An undefined value with this number in a register that an instruction stores to Tensor Memory, in lanes of a warp.
+    Given { source: usize, warp: u32, lanes: u32, origin: u32 },
     /// An undefined value of lanes of a warp in a result, which comes from memory, with the number of the value.
     Word { result: usize, who: Who, origin: u32 },
+    /// `get_first_ctaid` of a response that holds no cancelled cluster, in lanes of a warp.
+    Ctaid { result: usize, who: Who },
     /// A load of a word of Tensor Memory that nothing has written, into a result of lanes of a warp.
     Tensor {
         result: usize,

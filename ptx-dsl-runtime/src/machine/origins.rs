@@ -37,6 +37,11 @@ pub(crate) enum Root {
         /// The stray read of each lane, unless its value comes from elsewhere.
         reads: Rc<[Option<Stray>; 32]>,
     },
+    /// `get_first_ctaid` of a response that holds no cancelled cluster.
+    Ctaid {
+        /// The statement.
+        site: u32,
+    },
     /// A load from memory where a statement has stored an undefined value.
     Stored {
         /// The number in [`Origins`].
@@ -62,7 +67,7 @@ impl Root {
             Root::Shuffle { site, reads } => {
                 Root::Shuffle { site, reads: Rc::new(from.map(|lane| reads[lane as usize & 31])) }
             }
-            other @ (Root::Register { .. } | Root::Tensor { .. } | Root::Stored { .. }) => other,
+            other @ (Root::Register { .. } | Root::Tensor { .. } | Root::Ctaid { .. } | Root::Stored { .. }) => other,
         }
     }
 
@@ -107,6 +112,7 @@ impl Root {
             (Root::Memory { site: a, .. }, Root::Memory { site: b, .. }) => a == b,
             (Root::Tensor { site: a, .. }, Root::Tensor { site: b, .. }) => a == b,
             (Root::Shuffle { site: a, .. }, Root::Shuffle { site: b, .. }) => a == b,
+            (Root::Ctaid { site: a }, Root::Ctaid { site: b }) => a == b,
             _ => false,
         }
     }

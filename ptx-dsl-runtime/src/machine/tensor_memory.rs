@@ -119,6 +119,25 @@ impl<'c> TensorUnit<'c, '_> {
         }
     }
 
+    /// The current warp has stored registers. `words`: the words of Tensor Memory that a lane of a register gives values. Those that are
+    /// undefined are so there.
+    #[cold]
+    pub fn stored<const N: usize>(&mut self, words: impl Fn(usize, usize) -> [(usize, usize); N]) {
+        let (who, rank) = (self.ctx.who(self.ctx.mask), self.ctx.cur.cta);
+        let warp = self.ctx.warp;
+        let own = |given: &mut UndefinedAccess| matches!(given, UndefinedAccess::Given { warp: of, .. } if *of == warp);
+        let given: Vec<UndefinedAccess> = self.ctx.findings.undefined.extract_if(.., own).collect();
+        for given in given {
+            let UndefinedAccess::Given { source, lanes, origin, .. } = given else { continue };
+            let Some(monitor) = self.ctx.monitor.get() else { return };
+            for l in (0..32).filter(|l| lanes >> l & 1 != 0) {
+                for (lane, column) in words(source, l) {
+                    monitor.undefined_words(who, rank, lane, column..column + 1, origin);
+                }
+            }
+        }
+    }
+
     /// The current warp has got columns of its CTA, or gives them back.
     pub fn columns(&mut self, columns: Range<usize>, by: TensorBy, lane: u32) -> Result<(), Box<Fault>> {
         if !self.ctx.monitor.is_on() {

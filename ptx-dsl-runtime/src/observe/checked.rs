@@ -350,6 +350,9 @@ impl Probe for Checked {
                     | self.unwritten_bytes(a, ShadowedMemory::Shared { slot: a.who.slot, rank }, offset.into())
             }
             Place::Local { offset } => unused | self.local.unwritten(a, offset),
+            Place::Global { segment, offset } if self.heap.is(segment) => {
+                unused | self.unwritten_bytes(a, ShadowedMemory::Global { segment }, offset)
+            }
             _ => 0,
         }
     }

@@ -6,6 +6,7 @@
 use super::{Done, active, own_shared_object, set, space};
 use crate::fault::FaultKind;
 use crate::machine::Ctx;
+use crate::machine::findings::UndefinedAccess;
 use crate::numerics::lanes::Lanes;
 use crate::numerics::qual::{Q, q};
 use crate::sync::cluster_launch::decode;
@@ -30,8 +31,13 @@ pub fn clusterlaunchcontrol_try_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &
     Ok(())
 }
 
+/// What `get_first_ctaid` gives of a response without a cancelled cluster. The manual leaves it undefined; kernels of CuTe ask for it and throw
+/// it away.
+const NO_CTAID: u64 = u32::MAX as u64;
+
 /// `clusterlaunchcontrol.query_cancel`: is it cancelled, or the first `ctaid`, of a response in a `.b128` register.
 pub fn clusterlaunchcontrol_query_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+    let mut failed = 0;
     for l in active(x.mask) {
         let response = [s[0][l], s.get(1).map_or(0, |high| high[l])];
         let Some(cancelled) = decode(response) else {
@@ -50,7 +56,9 @@ pub fn clusterlaunchcontrol_query_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d:
             continue;
         }
         let Some(ctaid) = cancelled else {
-            return Err(x.fault(FaultKind::FirstCtaidOfFailure, l as u32));
+            failed |= 1 << l;
+            (0..d.len()).for_each(|i| set(d, i, l, NO_CTAID));
+            continue;
         };
         let one = [q::get_first_ctaid_x, q::get_first_ctaid_y, q::get_first_ctaid_z];
         match one.iter().position(|&dimension| q.has(dimension)) {
@@ -63,6 +71,10 @@ pub fn clusterlaunchcontrol_query_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d:
                 set(d, 3, l, 0);
             }
         }
+    }
+    if failed != 0 && x.monitor.is_on() {
+        let who = x.who(failed);
+        x.findings.undefined.extend((0..d.len()).map(|result| UndefinedAccess::Ctaid { result, who }));
     }
     Ok(())
 }

@@ -123,6 +123,10 @@ impl ValueTracker<'_, '_, '_> {
         if all.iter().all(Option::is_none) {
             return Ok(());
         }
+        if watched.layout == WatchedLayout::Tensor {
+            self.gives(op, &all, k, m);
+            return Ok(());
+        }
         let address = self.runner.operand(&op.sources[0], k);
         let space = crate::semantics::space(op.q);
         let bytes = element(op.q.types()[0]);
@@ -134,7 +138,8 @@ impl ValueTracker<'_, '_, '_> {
                 AddrSpace::Global => u32::MAX,
                 AddrSpace::Generic => crate::numerics::lanes::mask_by(|l| address[l] >> 56 == 0),
                 _ => 0,
-            };
+            }
+            & !crate::numerics::lanes::mask_by(|l| self.is_in_heap(address[l]));
         match watched.layout {
             WatchedLayout::Vector => {
                 for (i, lost) in all.iter().enumerate().take(elements(op.q)) {
@@ -156,12 +161,37 @@ impl ValueTracker<'_, '_, '_> {
                     }
                 }
             }
-            WatchedLayout::Changed => {}
+            WatchedLayout::Tensor | WatchedLayout::Changed => {}
         }
         let register = sources.iter().find_map(|o| if let Operand::Register(r) = o { Some(*r) } else { None });
         let (Some(register), true) = (register, bad != 0) else { return Ok(()) };
         self.at(op);
         self.need(register, k, bad, "stored to global memory")
+    }
+
+    /// Is an address of global memory, or a generic one, in the heap? What a thread stores there is followed, as in shared memory.
+    fn is_in_heap(&self, address: u64) -> bool {
+        let segment = |address| match decode(AddrSpace::Global, address, self.runner.x.cur.cta) {
+            Some(Place::Global { segment, .. }) => Some(segment),
+            _ => None,
+        };
+        self.runner
+            .x
+            .geometry
+            .heap
+            .as_ref()
+            .is_some_and(|heap| segment(address).is_some_and(|of| segment(heap.start) == Some(of)))
+    }
+
+    /// Registers that an instruction stores to Tensor Memory are undefined: the instruction says which words get their values.
+    fn gives(&mut self, op: &Op, all: &[Lost], k: usize, m: u32) {
+        let warp = (self.runner.lo + k) as u32;
+        for (source, lost) in all.iter().enumerate() {
+            let Some((lanes, root)) = lost.as_ref().filter(|(lanes, _)| lanes & m != 0) else { continue };
+            let lane = (lanes & m).trailing_zeros();
+            let origin = self.runner.x.findings.origins.number(op.site, root.clone().moved(&[lane; 32]));
+            self.runner.x.findings.undefined.push(UndefinedAccess::Given { source, warp, lanes: lanes & m, origin });
+        }
     }
 
     /// A lane stores an undefined value, which is then in memory.
@@ -188,6 +218,13 @@ impl ValueTracker<'_, '_, '_> {
                         undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
                     }
                 }
+                UndefinedAccess::Ctaid { result, who } => {
+                    let register = op.results.get(result).copied().flatten();
+                    if let (Some(undefined), Some(register)) = (&mut self.runner.registers.undefined, register) {
+                        let root = Root::Ctaid { site: who.site };
+                        undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
+                    }
+                }
                 UndefinedAccess::Word { result, who, origin } => {
                     let register = op.results.get(result).copied().flatten();
                     if let (Some(undefined), Some(register)) = (&mut self.runner.registers.undefined, register) {
@@ -201,6 +238,8 @@ impl ValueTracker<'_, '_, '_> {
                         monitor.undefined(&access, origin);
                     }
                 }
+                // another warp has yet to take it
+                UndefinedAccess::Given { .. } => self.runner.x.findings.undefined.push(access),
                 UndefinedAccess::Used(access, origin, what) => {
                     let lane = access.who.lanes.trailing_zeros() & 31;
                     // the launch ends at the next finding, if it has to
@@ -216,7 +255,11 @@ impl ValueTracker<'_, '_, '_> {
     fn loaded(&mut self, op: &Op, access: &Access, unwritten: u64, origin: Option<u32>) {
         let Some(undefined) = &mut self.runner.registers.undefined else { return };
         let Some(size) = access.bytes.checked_div(op.results.len() as u32).filter(|size| *size != 0) else { return };
-        let space = if matches!(access.place, Place::Local { .. }) { "local" } else { "shared" };
+        let space = match access.place {
+            Place::Local { .. } => "local",
+            Place::Global { .. } => "global",
+            _ => "shared",
+        };
         let (warp, lane, site) = (access.who.warp as usize, access.who.lanes.trailing_zeros() & 31, access.who.site);
         let element = u64::MAX >> (64 - (size * 8).min(64) / 8);
         for (i, r) in (0..).zip(&op.results) {
@@ -293,6 +336,9 @@ impl ValueTracker<'_, '_, '_> {
             Root::Shuffle { site, reads } => {
                 let read = reads[lane as usize].or_else(|| reads.iter().flatten().next().copied());
                 read.map_or(Ok(()), |read| self.report_origin((name, stored), read.fault(), site, lane, what))
+            }
+            Root::Ctaid { site } => {
+                self.report_origin((name, stored), FaultKind::FirstCtaidOfFailure, site, lane, what)
             }
             Root::Tensor { site, rank, lane: from, column, only_added } => {
                 let (lanes, columns) = (from..from + 1, column..column + 1);

@@ -21,6 +21,8 @@ pub(super) enum WatchedLayout {
     Vector,
     /// `stmatrix`
     Matrices,
+    /// Words of Tensor Memory: `tcgen05.st`.
+    Tensor,
     /// The value is not stored as it is: atomic operations.
     Changed,
 }
@@ -61,11 +63,14 @@ impl Watched {
         let wgmma = effects.is_some_and(|e| e.group == Group::Wgmma(Step::Start));
         let tensor = effects.is_some_and(|e| matches!(e.tensor, Tensor::Mma | Tensor::Copy));
         let width = |r: Register| suspects.widths.get(r as usize).copied();
-        let needed = i.sources.iter().filter_map(|source| match *source {
+        let needed = i.sources.iter().enumerate().filter_map(|(at, source)| match *source {
             Source::Address { base, .. } => Some((base, "used as an address")),
             Source::Register { register } if barrier => Some((register, "used as an operand of a barrier")),
             Source::Register { register } if tensor => {
                 Some((register, "used as an operand of an asynchronous operation"))
+            }
+            Source::Register { register } if is_compared(i, qualifiers, at) => {
+                Some((register, "compared with what is in memory"))
             }
             // others are elements
             Source::Register { register } if wgmma && width(register) == Some(64) => {
@@ -76,15 +81,19 @@ impl Watched {
             }
             _ => None,
         });
-        let stores = memory.stores() && i.sources.len() > 1;
+        let to_tensor = effects.is_some_and(|e| e.tensor == Tensor::Store);
+        // the address, with `.16x32bx2` two of them
+        let first = 1 + usize::from(to_tensor && qualifiers.has(q::_16x32bx2));
+        let stores = (memory.stores() || to_tensor) && i.sources.len() > first;
         Box::new(Watched {
             always,
             carry: Carry::of(i),
             sums: Sums::new(i, qualifiers, &suspects.widths),
             needed: needed.collect(),
-            stored: stores.then_some((1, i.sources.len())),
+            stored: stores.then_some((first, i.sources.len())),
             layout: match i.action {
                 Action::Opcode { opcode: op::st, .. } => WatchedLayout::Vector,
+                _ if to_tensor => WatchedLayout::Tensor,
                 _ if memory == MemoryOp::Store && effects.is_some_and(|e| e.issue == Issue::FullWarp) => {
                     WatchedLayout::Matrices
                 }
@@ -94,6 +103,15 @@ impl Watched {
             touches,
         })
     }
+}
+
+/// Is this source of an instruction the value that `atom.cas` compares with what is in memory?
+fn is_compared(i: &Instr, qualifiers: Q, source: usize) -> bool {
+    // an address, and two values of one source or, of 128 bits, two
+    let last = i.sources.len().saturating_sub(1) / 2;
+    (1..=last).contains(&source)
+        && matches!(i.action, Action::Opcode { opcode: op::atom, .. })
+        && qualifiers.has(q::cas)
 }
 
 /// The statements whose values are followed, by site: `ld`; `atom.exch`, which gives the old value and puts another one in its place; and

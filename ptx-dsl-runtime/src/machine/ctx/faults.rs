@@ -28,14 +28,7 @@ impl Ctx<'_> {
             _ => {}
         }
         let cluster = self.residents.clusters.get(self.residents.slot);
-        let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
-            // devices of a launch are further grids in z
-            ctaid: self.cta().id,
-            tid: self.ids().tid(lane as usize),
-            warp: self.warp,
-            lane,
-            rank: self.rank(),
-        });
+        let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| self.thread_id(lane));
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
         let object = self.describe().object(&kind);
         let waits = matches!(
@@ -66,6 +59,13 @@ impl Ctx<'_> {
             alike: 0,
             others,
         })
+    }
+
+    /// A lane of the current warp.
+    pub(super) fn thread_id(&self, lane: u32) -> ThreadId {
+        // devices of a launch are further grids in z
+        let (ctaid, tid) = (self.cta().id, self.ids().tid(lane as usize));
+        ThreadId { ctaid, tid, warp: self.warp, lane, rank: self.rank() }
     }
 
     /// Adds the statements and the thread of the other side of a race.

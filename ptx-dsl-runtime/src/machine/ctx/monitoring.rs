@@ -31,6 +31,7 @@ impl Ctx<'_> {
         match self.monitor.get().map_or(Finding::Ends, |monitor| monitor.finding(&kind, who)) {
             Finding::Ends => return Err(kind),
             Finding::Reported => {
+                self.learn_of_race(&kind, lane);
                 let fault = self.fault(kind, lane);
                 self.findings.list.push(*fault);
             }
@@ -39,9 +40,21 @@ impl Ctx<'_> {
                     known.alike += 1;
                 }
             }
-            Finding::Known => {}
+            Finding::Known => self.learn_of_race(&kind, lane),
         }
         Ok(())
+    }
+
+    /// Tells findings of races what another race shows that is not reported again.
+    #[cold]
+    fn learn_of_race(&mut self, kind: &FaultKind, lane: u32) {
+        let FaultKind::DataRace(race) = kind else { return };
+        let own = self.thread_id(lane);
+        for fault in &mut self.findings.list {
+            if let FaultKind::DataRace(known) = &mut fault.kind {
+                known.learn(race, own);
+            }
+        }
     }
 
     /// Tells the monitor that lanes of the current warp synchronise.

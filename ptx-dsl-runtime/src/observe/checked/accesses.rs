@@ -46,11 +46,10 @@ impl Checked {
         };
         let record = Record::new(warp, lanes, a.who.site, what, a.order);
         self.reaches(a, memory, record, Completion::Thread)?;
+        let reads = !a.write && self.may_be_unwritten(memory);
         let Some(warp) = self.threads.accesses(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
-        // the host has written global memory
-        let reads = !a.write && matches!(memory, ShadowedMemory::Shared { .. });
         let outcome = shadow.access((offset, a.bytes), (reads, a.same && !self.same_values), record, &view);
         let judged = self.judge(a, memory, offset, record, &outcome);
         if let Some(weak) = &mut self.weak {
@@ -187,14 +186,22 @@ impl Checked {
             return Err(self.unfenced(a, memory.name(), own, other));
         }
         if found.unwritten
-            && matches!(memory, ShadowedMemory::Shared { .. })
+            && self.may_be_unwritten(memory)
             && let Some(byte) = self.unwritten(a, memory, offset)
         {
             // a copy of many bytes says which
             let addr = if a.by == By::Thread { a.addr } else { a.addr + u64::from(byte) };
-            return Err(FaultKind::Uninitialised { space: "shared", addr });
+            return Err(FaultKind::Uninitialised { space: memory.name(), addr });
         }
         Ok(())
+    }
+
+    /// Whether threads have to write memory before they read it: shared memory and the heap. The host has written other global memory.
+    pub(super) fn may_be_unwritten(&self, memory: ShadowedMemory) -> bool {
+        match memory {
+            ShadowedMemory::Shared { .. } => true,
+            ShadowedMemory::Global { segment } => self.heap.is(segment),
+        }
     }
 
     /// The first byte that the access uses and nobody has written.

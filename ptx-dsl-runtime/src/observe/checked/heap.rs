@@ -21,7 +21,13 @@ impl Heap {
     /// Whether a place is in the heap.
     #[inline]
     pub fn has(&self, place: Place) -> bool {
-        matches!((place, self.segment), (Place::Global { segment, .. }, Some(own)) if segment == own)
+        matches!(place, Place::Global { segment, .. } if self.is(segment))
+    }
+
+    /// Whether a segment of global memory is the heap.
+    #[inline]
+    pub fn is(&self, segment: usize) -> bool {
+        self.segment == Some(segment)
     }
 
     /// An access of a place in the heap.

@@ -105,6 +105,8 @@ impl Checked {
             completion,
             owner,
             released_by,
+            site: own.site,
+            across_warps: false,
         }))
     }
 

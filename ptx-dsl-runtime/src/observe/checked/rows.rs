@@ -60,9 +60,10 @@ impl Checked {
         };
         let new = Record::new(warp, lanes, a.who.site, what, order);
         self.reaches(a, memory, new, Completion::Thread).ok()?;
+        let may_be_unwritten = self.may_be_unwritten(memory);
         let warp = self.threads.accesses(a.who)?;
         // whoever reads shared memory needs a write before
-        let reads = matches!(memory, ShadowedMemory::Shared { .. }) && (order.atomic || !a.write);
+        let reads = may_be_unwritten && (order.atomic || !a.write);
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
         let all = |fine: bool| fine.then_some(lanes);

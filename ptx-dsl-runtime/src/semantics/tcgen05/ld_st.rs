@@ -214,6 +214,14 @@ pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<
     if store(x, &a, r) {
         x.changed();
     }
+    if !x.findings.undefined.is_empty() {
+        // of two columns each has a half
+        let last = a.stretch - 1;
+        x.tensor().stored(|r, l| {
+            let (lane, column) = a.at(a.fragment.cell(l, r));
+            [(lane, column), (lane, column + last)]
+        });
+    }
     Ok(Flow::Next)
 }
 

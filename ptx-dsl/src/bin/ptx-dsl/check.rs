@@ -198,15 +198,7 @@ pub fn modules(file: &Input) -> Result<Vec<String>, String> {
         crate::write_err(&outcome.shown);
         return Err(format!("`{}` has errors", file.name()));
     }
-    // each module begins with its version
-    let mut modules: Vec<String> = Vec::new();
-    for line in outcome.ptx.split_inclusive('\n') {
-        match modules.last_mut() {
-            Some(module) if !line.starts_with(".version") => module.push_str(line),
-            _ => modules.push(line.to_owned()),
-        }
-    }
-    Ok(modules)
+    Ok(outcome.ptx)
 }
 
 const UNREADABLE: &str = "not every file could be read";

@@ -83,6 +83,26 @@ fn an_elected_lane_arrives_for_stores_of_the_warp() {
     says(&fault(HOPPER, ".reqntid 64", Launch::grid(1), &mended), &["out of bounds"]);
 }
 
+/// Each thread loads the element of its neighbour. Within a warp that needs a barrier of the warp, but the last lane has a neighbour in the next
+/// warp: the barrier is one of the CTA.
+#[test]
+fn a_tile_without_a_barrier() {
+    let of = |threads: &str, neighbour: &str| {
+        let body = format!(
+            "mad.lo.u32 %r8, %r0, 4, %r3; st.shared.u32 [%r8], %r0; add.u32 %r6, %r0, 1; {neighbour}\n\
+             mad.lo.u32 %r7, %r6, 4, %r3; ld.shared.u32 %r6, [%r7]; mad.wide.u32 %d1, %r0, 4, %d0; st.global.u32 [%d1], %r6; ret;"
+        );
+        fault(HOPPER, threads, Launch::grid(1), &body)
+    };
+    let whole = of(".reqntid 64", "and.b32 %r6, %r6, 63;");
+    says(&whole, &["data race", "warp 0", "help: put a `bar.sync` between them"]);
+    let of_lanes = "help: put a `bar.warp.sync` between them: nothing else orders the lanes of a warp";
+    says(&of(".reqntid 32", "and.b32 %r6, %r6, 31;"), &["data race", of_lanes]);
+    // each warp has a part of its own
+    let own = "and.b32 %r6, %r6, 31; and.b32 %r7, %r0, 32; or.b32 %r6, %r6, %r7;";
+    says(&of(".reqntid 64", own), &["data race", of_lanes]);
+}
+
 #[test]
 fn lanes_that_store_to_one_element() {
     let fault = fault(HOPPER, ".reqntid 32", Launch::grid(1), "st.shared.u32 [tile], %r0;");

@@ -37,6 +37,13 @@ impl FactorPlace {
     }
 }
 
+/// The place of an index of sparsity metadata: a word of Tensor Memory, and its first bit there.
+struct IndexPlace {
+    lane: usize,
+    column: usize,
+    shift: usize,
+}
+
 impl Multiply {
     /// The rows of A that one part of the accumulator works on. Every part has its own, in its own lanes.
     pub(super) fn a_of_part(&self, address: u32, tmem: &Tmem, part: usize) -> Result<Tile<4>, FaultKind> {
@@ -173,8 +180,7 @@ impl Multiply {
     /// in each, low bits first.
     pub(super) fn positions(&self, tmem: &Tmem, part: usize) -> Result<Positions, FaultKind> {
         let (rows, k) = (self.path.rows(), self.stored_k());
-        let wide = self.form.kind.is_wide();
-        let (base, column) = tmem::split(self.metadata);
+        let (_, column) = tmem::split(self.metadata);
         let column = column + self.instruction.selector;
         tmem.check(0..LANES, column..column + self.metadata_columns())?;
         let mut positions = vec![[0; 4]; rows.div_ceil(4) * k];
@@ -183,11 +189,7 @@ impl Multiply {
             let Some(place) = self.path.pieces(row, self.instruction.n, 0).nth(part) else { continue };
             let r = place.lane;
             for chunk in 0..chunks {
-                let (lane, column, shift) = if wide {
-                    (base + r % 8 + 8 * (chunk / 4) + r / 16 * 16, column, r / 8 % 2 * 16 + chunk % 4 * 4)
-                } else {
-                    (base + r, column + chunk / 8, chunk % 8 * 4)
-                };
+                let IndexPlace { lane, column, shift } = self.place_of_index(r, chunk);
                 let index = tmem.lane(lane)[column] >> shift & 15;
                 let legal = match self.form.kind {
                     MmaKind::Tf32 => matches!(index, 0b1110 | 0b0100),
@@ -215,6 +217,33 @@ impl Multiply {
             }
         }
         Ok(positions)
+    }
+
+    /// The place of the index of a chunk of the row in lane `r`.
+    fn place_of_index(&self, r: usize, chunk: usize) -> IndexPlace {
+        let (base, column) = tmem::split(self.metadata);
+        let column = column + self.instruction.selector;
+        if self.form.kind.is_wide() {
+            let lane = base + r % 8 + 8 * (chunk / 4) + r / 16 * 16;
+            IndexPlace { lane, column, shift: r / 8 % 2 * 16 + chunk % 4 * 4 }
+        } else {
+            IndexPlace { lane: base + r, column: column + chunk / 8, shift: chunk % 8 * 4 }
+        }
+    }
+
+    /// The words, as lane and column, with the indices of the row in lane `r`.
+    pub(super) fn words_of_indices(&self, r: usize) -> Vec<(usize, usize)> {
+        let (_, chunks) = self.chunks();
+        let mut all: Vec<_> =
+            (0..chunks).map(|chunk| self.place_of_index(r, chunk)).map(|p| (p.lane, p.column)).collect();
+        all.dedup();
+        all
+    }
+
+    /// The words, as lane and column, of the lookup table of a group of eight columns of B.
+    pub(super) fn words_of_table(&self, group: usize) -> [(usize, usize); LUT_COLUMNS] {
+        let (base, column) = tmem::split(self.lut);
+        std::array::from_fn(|i| (base + group, column + i))
     }
 
     /// Columns that the sparsity metadata take, from the one that the selector says.

@@ -14,6 +14,7 @@ mod faults;
 mod fused;
 mod kinds;
 mod shapes;
+mod undefined;
 
 /// The value of an element, by the exact arithmetic that conversions use.
 fn value(format: Format, x: u32) -> f64 {

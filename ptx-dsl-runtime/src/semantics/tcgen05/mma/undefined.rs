@@ -10,7 +10,8 @@ use crate::semantics::tcgen05::descriptor::{Major, Shared};
 
 impl Multiply {
     /// The words of D that get an undefined value: those of a row of A or a column of B with an undefined element or scale factor. What
-    /// an operation adds to words that are undefined already is not listed. Metadata and lookup tables count as defined.
+    /// an operation adds to words that are undefined already is not listed. Undefined metadata of a row make it undefined, and a lookup table
+    /// its columns.
     #[cold]
     pub(super) fn undefined_sums(&self, holds: &mut dyn SharedOperands) -> Vec<UndefinedWords> {
         if self.has_zeros() && self.form.sparse {
@@ -52,7 +53,12 @@ impl Multiply {
         let mut all = Vec::new();
         for cta in 0..self.ctas() {
             if self.form.lut {
-                all.extend((0..each).map(|column| compressed(self.b, column as u32, |at| holds.piece(cta, at))));
+                all.extend((0..each).map(|column| {
+                    let table = self.words_of_table(column / 8).into_iter();
+                    let undefined = table.filter_map(|(lane, at)| holds.word(cta, lane, at)).next();
+                    undefined
+                        .map_or_else(|| compressed(self.b, column as u32, |at| holds.piece(cta, at)), MatrixLine::whole)
+                }));
                 continue;
             }
             let matrix = self.shared_matrix(1, self.b);
@@ -84,6 +90,15 @@ impl Multiply {
             A::Tmem(address) => (0..count).map(|row| self.row_in_tmem(holds, (cta, address), row, part)).collect(),
         };
         self.add_factors(holds, 0, cta, &mut rows);
+        if self.form.sparse {
+            for (row, line) in rows.iter_mut().enumerate() {
+                let Some(place) = self.path.pieces(row, self.instruction.n, 0).nth(part) else { continue };
+                let mut words = self.words_of_indices(place.lane).into_iter();
+                if let Some(origin) = words.find_map(|(lane, column)| holds.word(cta, lane, column)) {
+                    *line = MatrixLine::whole(origin);
+                }
+            }
+        }
         rows
     }
 

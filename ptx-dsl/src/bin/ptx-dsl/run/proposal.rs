@@ -13,7 +13,7 @@ use super::spec;
 use super::values::{element, values};
 
 /// Launches that are tried for a kernel, and the time after which no other one is.
-const MOST_TRIES: u32 = 48;
+const MOST_TRIES: u32 = 64;
 const MOST_TIME: Duration = Duration::from_millis(1500);
 /// Turns of a launch that is tried.
 const MOST_TURNS: u64 = 50_000;
@@ -78,6 +78,9 @@ struct Variant<'b> {
     boxes: &'b [u64],
     /// Each map has the box that its copies tell, if they do.
     told: bool,
+    /// The tensor maps, a bit each, that have boxes of half as many rows as their copies have room for: stages may share this room, and objects
+    /// expect different numbers of bytes.
+    halved: u32,
     /// Integers are 1, not the number of threads: they may count tiles.
     one: bool,
     /// What buffers to read have.
@@ -131,7 +134,7 @@ pub fn proposal(kernel: &Kernel) -> Proposal {
 }
 
 impl Variant<'static> {
-    const PLAIN: Self = Variant { block: 32, boxes: &[64, 64], told: true, one: false, init: "iota" };
+    const PLAIN: Self = Variant { block: 32, boxes: &[64, 64], told: true, halved: 0, one: false, init: "iota" };
 }
 
 /// The variants, the most likely ones first.
@@ -144,17 +147,22 @@ fn variants<'b>(kernel: &Kernel, needs: &Needs, boxes: &'b [Vec<u64>]) -> Vec<Va
         true => vec![least],
         false => std::iter::once(least).chain(others).collect(),
     };
-    let maps = kernel.parameters().iter().any(is_tensor_map) || needs.maps.iter().any(Option::is_some);
+    let count = (0..).zip(kernel.parameters()).filter(|(at, p)| is_map(*at, p, needs)).count();
+    let maps = count > 0;
     let boxes = if maps { boxes } else { boxes.get(..1).unwrap_or_default() };
     let of = |one, init| {
-        let variant = move |block: &u32, boxes: &'b Vec<u64>| Variant { block: *block, boxes, told: false, one, init };
+        let variant =
+            move |block: &u32, boxes: &'b Vec<u64>| Variant { block: *block, boxes, told: false, halved: 0, one, init };
         blocks.iter().flat_map(move |block| boxes.iter().map(move |boxes| variant(block, boxes)))
     };
     let first = |one, init| of(one, init).take(boxes.len());
     let told = maps && told_boxes(needs).iter().any(Option::is_some);
     let as_told = |one, init| first(one, init).filter(move |_| told).map(|variant| Variant { told: true, ..variant });
+    let halves = (1..1u32 << count.min(4))
+        .flat_map(|halved| as_told(false, "iota").take(1).map(move |variant| Variant { halved, ..variant }));
     as_told(false, "iota")
         .chain(as_told(true, "iota"))
+        .chain(halves.collect::<Vec<_>>())
         .chain(first(false, "iota"))
         .chain(first(true, "iota"))
         .chain(first(false, "ones"))
@@ -210,6 +218,11 @@ fn boxes(needs: &Needs) -> Vec<Vec<u64>> {
     all
 }
 
+/// Is a parameter a tensor map, or a pointer to one?
+fn is_map(at: usize, parameter: &Parameter, needs: &Needs) -> bool {
+    is_tensor_map(parameter) || needs.maps.get(at).is_some_and(Option::is_some)
+}
+
 /// Does it have the size and alignment of a tensor map?
 pub fn is_tensor_map(parameter: &Parameter) -> bool {
     parameter.is_array && parameter.size == 128 && parameter.align >= 64
@@ -225,12 +238,19 @@ impl Proposal {
         let threads = proposal.threads();
         let told = if variant.told { told_boxes(needs) } else { Vec::new() };
         let parameters = kernel.parameters().iter().zip(kernel.pointees()).enumerate();
+        let mut halved = variant.halved;
         let values = parameters.map(|(at, (parameter, pointee))| {
-            let boxes = told.get(at).cloned().flatten().unwrap_or_else(|| match needs.maps.get(at) {
+            let mut boxes = told.get(at).cloned().flatten().unwrap_or_else(|| match needs.maps.get(at) {
                 // of another number of dimensions than the first map
                 Some(Some(of)) if of.rank != variant.boxes.len() => box_of_bytes(of.rank, 128).unwrap_or_default(),
                 _ => variant.boxes.to_vec(),
             });
+            if is_map(at, parameter, needs) {
+                if let Some(rows) = boxes.get_mut(1).filter(|rows| halved & 1 != 0 && **rows > 1) {
+                    *rows /= 2;
+                }
+                halved >>= 1;
+            }
             match needs.maps.get(at) {
                 Some(Some(_)) if parameter.pointer.is_some() => Value::Map { boxes },
                 _ => value(parameter, pointee.as_ref(), (threads, variant), boxes),
@@ -290,7 +310,9 @@ impl Proposal {
                 wanted.is_some()
             }
             (_, Some(Object::Null { parameters, integers })) if !(parameters.is_empty() && integers.is_empty()) => {
-                let named: Vec<usize> = parameters.iter().chain(integers).filter_map(|name| position(name)).collect();
+                let takes = |at: &usize| kernel.parameters()[*at].takes_buffer();
+                let named = parameters.iter().chain(integers).filter_map(|name| position(name)).filter(takes);
+                let named: Vec<usize> = named.collect();
                 named.iter().for_each(|at| self.values[*at] = buffer(threads));
                 !named.is_empty()
             }

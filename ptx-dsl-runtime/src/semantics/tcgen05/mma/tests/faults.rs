@@ -3,12 +3,12 @@
 use super::*;
 
 /// Operands of a plain f16 multiplication, M = 128, N = 64.
-fn operands(idesc: u32) -> Vec<u64> {
+pub(super) fn operands(idesc: u32) -> Vec<u64> {
     let shared = 1 << 16 | 64 << 32 | 1 << 46 | 2 << 61;
     vec![0, shared, shared | 0x1000, idesc.into(), 1]
 }
 
-const F16: u32 = 1 << 4 | 8 << 17 | 8 << 24;
+pub(super) const F16: u32 = 1 << 4 | 8 << 17 | 8 << 24;
 
 fn refused(flags: &[Qualifier], sparse: bool, ws: bool, s: &[u64]) -> FaultKind {
     Multiply::new(Q::new(flags, &[]), sparse, ws, Generation::Sm107, s).expect_err("a fault")
