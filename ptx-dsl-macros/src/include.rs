@@ -96,18 +96,21 @@ fn expand(
         None => text.get(lexed.bytes(s)).unwrap_or_default().parse().unwrap_or_default(),
     };
     let types = |compiled: &Compiled| elements::other(compiled, &rust_of);
+    // What is wrong with them is reported where they stand.
+    wrong.append(&mut levels::errors(&levels));
+    let levels: Vec<_> = levels.into_iter().filter(|l| levels::errors(&[*l]).is_empty()).collect();
     let session = Session {
+        levels: &levels,
         change: Some(&|module| *out.borrow_mut() = signed.borrow_mut().apply(signatures, module)),
         types: (pass == Pass::Types).then_some(&types),
         ..Session::default()
     };
-    let mut compiled = session.compile(session::Input {
+    let compiled = session.compile(session::Input {
         tokens: &lexed.tokens,
         notes: lexed.notes(),
         found,
         ..session::Input::default()
     });
-    wrong.append(&mut levels::apply(&levels, &mut compiled.diagnostics));
     let (types, mut out) = (signed.into_inner(), out.into_inner());
     let bytes = |s| if types.get(s).is_some() { 0..0 } else { lexed.bytes(s) };
     let rust = |s| match types.get(s) {

@@ -150,6 +150,13 @@ fn rules() -> String {
     for rule in code::rules() {
         let _ = writeln!(out, "| {rule} | {} | {} | {} |", rule.about, rule.section, rule.levels());
     }
+    out.push_str(
+        "\n## Performance\n\nA level asks for these: `warn(performance)` in a header, or `--warn performance`. The kernel is right.\n\n\
+         | code | finding |\n|---|---|\n",
+    );
+    for rule in code::of_performance() {
+        let _ = writeln!(out, "| {rule} | {} |", rule.about);
+    }
     out
 }
 
@@ -157,11 +164,11 @@ fn errors() -> String {
     let mut out = format!("{GENERATED}\n# Error codes\n\n");
     out.push_str(
         "01xx syntax, 02xx qualifiers, 03xx version and target, 04xx operands and types, 05xx whole kernels, 06xx protocol and \
-         flow. `ptx-dsl explain PTX0207` prints one. The tests compile every example.\n",
+         flow, 07xx performance. `ptx-dsl explain PTX0207` prints one. The tests compile every example.\n",
     );
     for code in code::all() {
         let _ = write!(out, "\n## {code}: {}\n\n{}\n", code.title, code.text);
-        if code.is_flow() {
+        if code.is_flow() || code.is_performance() {
             let _ = write!(out, "\nLevel: {}.\n", code.levels());
         }
         let language = if code.example.is_rust { "rust" } else { "ptx" };

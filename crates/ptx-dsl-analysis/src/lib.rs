@@ -17,6 +17,7 @@
 //! | `uniformity.rs` | the lattice of uniformity, which `lanes.rs` and `affine.rs` refine |
 //! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | values of each thread; sets of threads; reaching threads; execution counts |
 //! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
+//! | `first_warp.rs` | addresses of the lanes of the first warp |
 //! | `floors.rs` | lower bounds of addresses in their variables |
 //! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes after an address; memory accesses of an instruction |
 //! | `pointees.rs`, `tensor_copies.rs` | what a kernel accesses through its parameters; the copies by its tensor maps |
@@ -32,6 +33,7 @@ pub mod ctas;
 pub mod dataflow;
 pub mod divergence;
 pub mod execution;
+pub mod first_warp;
 pub mod floors;
 pub mod flow;
 pub mod fold;

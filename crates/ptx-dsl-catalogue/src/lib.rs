@@ -39,6 +39,7 @@ macro_rules! codes {
 mod flow;
 mod kernels;
 mod operands;
+mod performance;
 mod protocol;
 mod qualifiers;
 mod rust;
@@ -48,6 +49,7 @@ mod versions;
 pub use flow::*;
 pub use kernels::*;
 pub use operands::*;
+pub use performance::*;
 pub use protocol::*;
 pub use qualifiers::*;
 pub use rust::*;
@@ -63,6 +65,7 @@ static LISTS: &[&[&Code]] = &[
     kernels::LIST,
     flow::LIST,
     protocol::LIST,
+    performance::LIST,
 ];
 
 /// Every code, in ascending order.
@@ -80,9 +83,14 @@ pub fn rules() -> impl Iterator<Item = &'static Code> {
     all().filter(|code| code.is_flow())
 }
 
-/// The warnings outside of protocol and flow.
+/// The rules about performance, 07xx.
+pub fn of_performance() -> impl Iterator<Item = &'static Code> {
+    all().filter(|code| code.is_performance())
+}
+
+/// The warnings outside of protocol, flow and performance.
 pub fn warnings() -> impl Iterator<Item = &'static Code> {
-    all().filter(|code| code.has_level() && !code.is_flow())
+    all().filter(|code| code.has_level() && !code.is_flow() && !code.is_performance())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Applies the levels of findings ([`ptx_dsl_syntax::levels`]).
 
 use crate::code::{self, Code};
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Class, Diagnostic, Severity};
 use crate::span::Span;
 pub use ptx_dsl_syntax::levels::{Level, Selector, SetLevel};
 use ptx_dsl_syntax::parse::errors::no_lint;
@@ -16,6 +16,16 @@ pub fn is_lint(number: u16) -> bool {
     code::find(number).is_some_and(Code::has_level)
 }
 
+/// Does a level ask for findings of performance?
+pub fn ask_for_performance(levels: &[SetLevel]) -> bool {
+    let performance = |of: Selector| match of {
+        Selector::Class(class) => class == Class::Performance,
+        Selector::Code(number) => code::find(number).is_some_and(Code::is_performance),
+        Selector::Warnings => false,
+    };
+    levels.iter().any(|l| l.level != Level::Allow && performance(l.of))
+}
+
 /// Applies its level to every finding; the last of several counts. Returns the errors in the levels themselves.
 pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     if levels.is_empty() {
@@ -28,16 +38,20 @@ pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic
             Some(Level::Allow) | None => {}
         }
     }
-    crate::keep(found, &|d| level_of(d, levels) != Some(Level::Allow));
-    let mut wrong = Vec::new();
-    for l in levels {
-        if let Selector::Code(code) = l.of
-            && !is_lint(code)
-        {
-            wrong.push(no_lint(l.span, code));
-        }
-    }
-    wrong
+    crate::keep(found, &|d| match level_of(d, levels) {
+        Some(level) => level != Level::Allow,
+        None => d.class != Class::Performance,
+    });
+    errors(levels)
+}
+
+/// The errors in levels themselves: codes that have none.
+pub fn errors(levels: &[SetLevel]) -> Vec<Diagnostic> {
+    let unknown = |l: &SetLevel| match l.of {
+        Selector::Code(code) if !is_lint(code) => Some(no_lint(l.span, code)),
+        _ => None,
+    };
+    levels.iter().filter_map(unknown).collect()
 }
 
 fn level_of(d: &Diagnostic, levels: &[SetLevel]) -> Option<Level> {
@@ -50,7 +64,6 @@ fn level_of(d: &Diagnostic, levels: &[SetLevel]) -> Option<Level> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Class;
 
     fn warning(code: &'static Code) -> Diagnostic {
         Diagnostic::warning(code, Span::default(), "x")
@@ -133,6 +146,25 @@ mod tests {
                 let found = found(level);
                 assert!(!found.is_empty() && found.iter().all(|s| *s == severity), "{e}");
             }
+        }
+    }
+
+    /// Each rule of 07xx by its wrong example: nothing without its level, a warning, an error.
+    #[test]
+    fn findings_of_performance_need_a_level() {
+        for e in code::of_performance() {
+            let text = e.wrong().replace(", warn(performance)", "");
+            let found = |levels: &[(Level, Selector)]| -> Vec<(u16, Severity)> {
+                let (lexed, _) = crate::lex::lex(&text);
+                let all = crate::compile_at(&lexed.tokens, None, None, levels, Default::default()).diagnostics;
+                all.iter().map(|d| (d.code.number, d.severity)).collect()
+            };
+            let of_class = Selector::Class(Class::Performance);
+            assert_eq!(found(&[]), [], "{e}");
+            assert_eq!(found(&[(Level::Deny, Selector::Warnings)]), [], "{e}");
+            assert_eq!(found(&[(Level::Warn, Selector::Code(e.number))]), [(e.number, Severity::Warning)]);
+            assert_eq!(found(&[(Level::Deny, of_class)]), [(e.number, Severity::Error)]);
+            assert_eq!(found(&[(Level::Warn, of_class), (Level::Allow, Selector::Code(e.number))]), [], "{e}");
         }
     }
 }

@@ -188,6 +188,9 @@ fn compile_ast(ast: ast::Module, rules: bool) -> Compiled {
     if rules {
         diagnostics.append(&mut ptx_dsl_lint::check(&hir, &whole));
     }
+    if rules && levels::ask_for_performance(&ast.levels) && !has_error(&diagnostics) {
+        diagnostics.append(&mut ptx_dsl_lint::check_performance(&hir, &whole));
+    }
     diag::sort(&mut diagnostics);
     diagnostics.dedup();
     // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, stores each result at once, and leaves

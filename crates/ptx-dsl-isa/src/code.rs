@@ -43,6 +43,11 @@ impl Code {
         (600..700).contains(&self.number)
     }
 
+    /// Is it a rule about performance, 07xx? Those are checked only if a level asks for them.
+    pub fn is_performance(&self) -> bool {
+        (700..800).contains(&self.number)
+    }
+
     /// May a header or an option set the level of its findings? Errors of the language have none.
     pub fn has_level(&self) -> bool {
         !self.about.is_empty()
@@ -65,6 +70,7 @@ impl Code {
             let level = match (class, class.severity()) {
                 (_, Severity::Error) => "error",
                 (Class::Protocol, _) => "warning (protocol)",
+                (Class::Performance, _) => "warning (performance), if a level asks for it",
                 _ => "warning",
             };
             if when.is_empty() { level.to_owned() } else { format!("{level} {when}") }
@@ -145,6 +151,9 @@ pub mod classes {
     pub const PROTOCOL: (Class, &str) = protocol("");
     /// It is likely a mistake.
     pub const SUSPICIOUS: (Class, &str) = suspicious("");
+
+    /// It is slower than it need be.
+    pub const PERFORMANCE: (Class, &str) = (Class::Performance, "");
 
     /// It goes wrong on hardware in this case.
     pub const fn broken(when: &'static str) -> (Class, &'static str) {

@@ -27,11 +27,13 @@ pub enum Class {
     Protocol,
     /// It is likely a mistake, or is one on some path: a warning.
     Suspicious,
+    /// It is right, and slower than it need be: a warning, if a level asks for it.
+    Performance,
 }
 
 impl Class {
     /// Every class.
-    pub const ALL: [Class; 4] = [Class::Illegal, Class::Broken, Class::Protocol, Class::Suspicious];
+    pub const ALL: [Class; 5] = [Class::Illegal, Class::Broken, Class::Protocol, Class::Suspicious, Class::Performance];
 
     /// Its name in levels, in JSON and in the documentation.
     pub fn name(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Class {
             Class::Broken => "broken",
             Class::Protocol => "protocol",
             Class::Suspicious => "suspicious",
+            Class::Performance => "performance",
         }
     }
 
@@ -47,7 +50,7 @@ impl Class {
     pub fn severity(self) -> Severity {
         match self {
             Class::Illegal | Class::Broken => Severity::Error,
-            Class::Protocol | Class::Suspicious => Severity::Warning,
+            Class::Protocol | Class::Suspicious | Class::Performance => Severity::Warning,
         }
     }
 }

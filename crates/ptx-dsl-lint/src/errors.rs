@@ -1,4 +1,4 @@
-//! The messages of the 06xx diagnostics, by topic: a function for each message.
+//! The messages of the 06xx and 07xx diagnostics, by topic: a function for each message.
 
 pub(crate) mod addresses;
 mod class;
@@ -8,6 +8,7 @@ pub(crate) mod flow;
 pub(crate) mod launch_control;
 pub(crate) mod order;
 pub(crate) mod peers;
+pub(crate) mod performance;
 pub(crate) mod protocol;
 pub(crate) mod races;
 pub(crate) mod rings;

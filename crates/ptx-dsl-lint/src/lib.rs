@@ -1,4 +1,5 @@
-//! The 06xx rules: protocol checks of synchronisation, memory, Tensor Memory and the threads that execute an instruction.
+//! The 06xx rules: protocol checks of synchronisation, memory, Tensor Memory and the threads that execute an instruction. The 07xx
+//! rules: performance, which a caller asks for.
 //!
 //! The rules are in one folder per topic and use the analyses of `ptx-dsl-analysis`. Their messages are in `errors/`, their codes in the
 //! crate `ptx-dsl-catalogue`. A rule reports an error only if every path proves it; otherwise it warns or stays silent.
@@ -16,6 +17,7 @@ mod kernel;
 mod may_synchronise;
 mod memory;
 mod pending;
+mod performance;
 mod spelling;
 mod sync;
 mod tensor;
@@ -34,6 +36,25 @@ pub fn check(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
         if !function.body.is_empty() && function.body.len() <= LIMIT {
             out.extend(check_function(module, function, whole));
         }
+    }
+    deduplicate(&mut out);
+    out
+}
+
+/// Checks the performance of the functions in `whole`: what is right, and slower than it need be.
+pub fn check_performance(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
+    let functions = whole.iter().filter_map(|id| module.functions.get(id.0 as usize));
+    let mut out = Vec::new();
+    for function in functions.filter(|f| !f.body.is_empty() && f.body.len() <= LIMIT) {
+        let simple = promote::simplify(module, function, whole);
+        let Some(flow) = Flow::new(module, simple.as_ref().unwrap_or(function)) else { continue };
+        let lanes = Lanes::new(&flow);
+        let (reaching, provenance) = (Reaching::new(&flow, &lanes), Provenance::new(&flow));
+        let kernel = Kernel::new(&flow, &lanes, &reaching, &provenance);
+        performance::check(&kernel);
+        let mut found = kernel.findings();
+        note_caller(function, &mut found);
+        out.append(&mut found);
     }
     deduplicate(&mut out);
     out

@@ -34,17 +34,17 @@ impl Level {
 pub enum Selector {
     /// `PTX0516` is 516.
     Code(u16),
-    /// `protocol`, `suspicious`: all findings of the class.
+    /// `protocol`, `suspicious`, `performance`: all findings of the class.
     Class(Class),
-    /// `warnings`: every warning.
+    /// `warnings`: every warning that needs no level.
     Warnings,
 }
 
 /// The classes that a level can name. Errors are set one by one.
-const CLASSES: [Class; 2] = [Class::Protocol, Class::Suspicious];
+const CLASSES: [Class; 3] = [Class::Protocol, Class::Suspicious, Class::Performance];
 
 impl Selector {
-    /// The selector of this word: `PTX0601`, `protocol`, `suspicious`, `warnings`.
+    /// The selector of this word: `PTX0601`, `protocol`, `suspicious`, `performance`, `warnings`.
     pub fn from_name(name: &str) -> Option<Selector> {
         if let Some(digits) = name.strip_prefix("PTX") {
             return if digits.len() == 4 { digits.parse().ok().map(Selector::Code) } else { None };
@@ -61,7 +61,7 @@ impl Selector {
         match self {
             Selector::Code(code) => finding.code.number == code,
             Selector::Class(class) => finding.class == class,
-            Selector::Warnings => finding.class.severity() == Severity::Warning,
+            Selector::Warnings => finding.class.severity() == Severity::Warning && finding.class != Class::Performance,
         }
     }
 }

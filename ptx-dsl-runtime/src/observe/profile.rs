@@ -24,7 +24,6 @@ mod json;
 mod listing;
 mod metrics;
 mod mix;
-mod model;
 mod requests;
 mod result;
 mod roofline;
@@ -49,6 +48,7 @@ use crate::observe::probe::{Needs, Pieces, Probe};
 use copies::Copies;
 use executions::Executions;
 use ptx_dsl_isa::image::Image;
+use ptx_dsl_isa::meaning::memory_pipeline;
 use requests::{PendingRequests, Request, RequestKind, kinds};
 use result::{Counted, KernelShape};
 use std::collections::BTreeMap;
@@ -312,7 +312,7 @@ impl Profiler {
             return;
         }
         let Some(counters) = self.counters.get_mut(who.site as usize) else { return };
-        let served = model::rows(rows);
+        let served = memory_pipeline::rows(rows);
         counters.shared(served, served.units - served.ideal, 1, 16 * rows.len() as u64);
         if matrix != 0 {
             counters.shared_requests -= 1;

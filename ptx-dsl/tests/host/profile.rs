@@ -229,3 +229,28 @@ fn rows_of_matrices_in_several_warps() {
     let c = profile.line("ldmatrix");
     assert_eq!((c.shared_requests, c.shared_wavefronts, c.bank_conflicts), (2, 2 * 4 * 8, 2 * 4 * 7));
 }
+
+/// The kernel of a code's example, launched with 32 threads on these words.
+fn of_example(text: &str, words: usize) -> Profile {
+    let host = Host::profile();
+    let (mut input, mut out) = (vec![0u32; words], vec![0u32; 128]);
+    let mut arguments: Vec<Arg<'_>> = match text.matches(".param .u64").count() {
+        1 => vec![(&mut out[..]).into()],
+        _ => vec![(&mut input[..]).into(), (&mut out[..]).into()],
+    };
+    let module = Module::parse(text).unwrap();
+    module.kernel("k").unwrap().launch_raw(&host, Launch::grid(1), &mut arguments).unwrap();
+    host.profiled()
+}
+
+/// What `warn(performance)` finds in an example is what a profile of it counts: 32 rows of one bank, and a sector for each lane.
+#[test]
+fn findings_of_performance_are_what_a_profile_counts() {
+    let conflicts = |text| of_example(text, 1).line("ld.shared").bank_conflicts;
+    assert_eq!(conflicts(include_str!("../../../crates/ptx-dsl-catalogue/src/examples/PTX0701.wrong.ptx")), 31);
+    assert_eq!(conflicts(include_str!("../../../crates/ptx-dsl-catalogue/src/examples/PTX0701.right.ptx")), 0);
+    // four warps
+    let sectors = |text| of_example(text, 128 * 32).line("ld.global").global_sectors;
+    assert_eq!(sectors(include_str!("../../../crates/ptx-dsl-catalogue/src/examples/PTX0702.wrong.ptx")), 4 * 32);
+    assert_eq!(sectors(include_str!("../../../crates/ptx-dsl-catalogue/src/examples/PTX0702.right.ptx")), 4 * 4);
+}

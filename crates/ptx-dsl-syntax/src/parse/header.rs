@@ -61,7 +61,7 @@ const OPTIONS: [&str; 4] = ["texmode_unified", "texmode_independent", "debug", "
 
 /// What a level can name.
 const SELECTOR: &str =
-    "a code such as `PTX0601`, `protocol`, `suspicious`, `warnings`, or a group that was defined before";
+    "a code such as `PTX0601`, `protocol`, `suspicious`, `performance`, `warnings`, or a group that was defined before";
 
 /// Parses the header if the tokens begin with one; returns its number of tokens too.
 pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>) {

@@ -1,9 +1,9 @@
 //! Asynchronous copies into shared memory: the bytes that they read, those that they fill with zeros, and those that multicast spares.
 
 use super::counters::Counters;
-use super::model::SECTOR;
 use crate::memory::address::Place;
 use crate::observe::monitor::{Access, Who};
+use ptx_dsl_isa::meaning::memory_pipeline::SECTOR;
 
 /// A copy whose accesses the machine tells one by one.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The counters of each statement.
 
-use super::model::Served;
+use ptx_dsl_isa::meaning::memory_pipeline::Served;
 use std::ops::AddAssign;
 
 macro_rules! counters {

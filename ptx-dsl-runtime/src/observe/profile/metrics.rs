@@ -1,8 +1,8 @@
 //! The names that Nsight Compute has for the counters, and what they are in plain words.
 
-use super::model::SECTOR;
 use super::result::{Memory, Statement};
 use ptx_dsl_isa::isa::class::InstrClass;
+use ptx_dsl_isa::meaning::memory_pipeline::SECTOR;
 use ptx_dsl_isa::meaning::work::Number;
 
 /// A metric of Nsight Compute, and how to compute it.

@@ -1,7 +1,6 @@
 //! Requests: accesses of the lanes of one warp that a statement makes at the same time.
 
 use super::counters::Counters;
-use super::model;
 use super::touched::Touched;
 use crate::memory::address::Place;
 use crate::numerics::lanes::Lanes;
@@ -9,6 +8,7 @@ use crate::observe::monitor::{Access, Who};
 use crate::observe::probe::Pieces;
 use ptx_dsl_isa::image::{Action, Image, NO_SITE};
 use ptx_dsl_isa::isa::effect::{Issue, MemoryOp};
+use ptx_dsl_isa::meaning::memory_pipeline;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 /// The kind of access that a statement makes, as far as it changes how memory serves it.
@@ -132,30 +132,30 @@ impl<'r> Request<'r> {
         let asked = u64::from(lanes.count_ones()) * u64::from(bytes);
         match (self.memory, kind) {
             (RequestMemory::Global(_), RequestKind::Atomic { .. }) => {
-                let (served, waiting) = model::atomic_sectors(at, lanes, bytes);
+                let (served, waiting) = memory_pipeline::atomic_sectors(at, lanes, bytes);
                 counters.global(served, times, asked);
                 counters.atomic_same_address += waiting * times;
             }
-            (RequestMemory::Global(_), _) => counters.global(model::sectors(at, lanes, bytes), times, asked),
+            (RequestMemory::Global(_), _) => counters.global(memory_pipeline::sectors(at, lanes, bytes), times, asked),
             (RequestMemory::Shared(rank), _) if rank != self.rank => counters.remote_bytes += asked * times,
             (RequestMemory::Shared(_), RequestKind::Atomic { swaps }) => {
-                let served = model::atomic_wavefronts(at, lanes, swaps);
+                let served = memory_pipeline::atomic_wavefronts(at, lanes, swaps);
                 let each = served.ideal.max(1);
                 counters.shared(served, (served.units - served.ideal) / each, times, asked);
-                counters.atomic_same_address += model::repeated(at, lanes) * times;
+                counters.atomic_same_address += memory_pipeline::repeated(at, lanes) * times;
             }
             (RequestMemory::Shared(_), _) => {
-                let served = model::wavefronts(at, lanes, bytes, self.write);
+                let served = memory_pipeline::wavefronts(at, lanes, bytes, self.write);
                 counters.shared(served, served.units - served.ideal, times, asked);
             }
             (RequestMemory::Local, _) => {
                 counters.local_requests += u64::from(bytes.div_ceil(4)) * times;
-                counters.local_sectors += model::local_sectors(at, lanes, bytes) * times;
+                counters.local_sectors += memory_pipeline::local_sectors(at, lanes, bytes) * times;
                 counters.local_bytes += asked * times;
             }
             (RequestMemory::Const, _) => {
                 counters.const_requests += times;
-                counters.const_words += model::words(at, lanes, bytes) * times;
+                counters.const_words += memory_pipeline::words(at, lanes, bytes) * times;
             }
             (RequestMemory::Other, _) => {}
         }
@@ -173,7 +173,7 @@ impl<'r> Request<'r> {
         };
         // neighbouring lanes mostly continue each other
         let mut range = None;
-        for lane in model::active(self.lanes) {
+        for lane in memory_pipeline::active(self.lanes) {
             let at = self.at[lane];
             range = match range {
                 Some((from, to)) if (from..=to).contains(&at) => Some((from, to.max(at + bytes))),
@@ -262,10 +262,10 @@ pub(super) fn count_rows(a: &Access, pieces: &Pieces, kind: RequestKind, counter
     let (times, asked) = (u64::from(count), 32 * u64::from(bytes));
     match a.place {
         Place::Shared { rank, .. } if rank == a.who.rank && distance % i64::from(bytes) == 0 => {
-            counters.shared(model::row_wavefronts(bytes), 0, times, asked);
+            counters.shared(memory_pipeline::row_wavefronts(bytes), 0, times, asked);
         }
-        Place::Global { offset, .. } if distance % model::SECTOR as i64 == 0 => {
-            counters.global(model::row_sectors(offset, bytes), times, asked);
+        Place::Global { offset, .. } if distance % memory_pipeline::SECTOR as i64 == 0 => {
+            counters.global(memory_pipeline::row_sectors(offset, bytes), times, asked);
         }
         _ => return false,
     }

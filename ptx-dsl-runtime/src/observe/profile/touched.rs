@@ -1,6 +1,6 @@
 //! The sectors of global memory that a launch touches. Each of them moves between DRAM and the GPU at least once, whatever caches hold.
 
-use super::model::SECTOR;
+use ptx_dsl_isa::meaning::memory_pipeline::SECTOR;
 use rustc_hash::FxHashMap;
 
 /// Words of a bitmap, of 64 sectors each: a page is a MiB.

@@ -182,7 +182,7 @@ impl Named {
             }
             Some(selector) => Ok(Named::Selector(selector)),
             None if text.starts_with("PTX") || !is_name(text) => {
-                Err("write a code such as `PTX0603`, `protocol`, `suspicious`, `warnings`, or a group of `--group`"
+                Err("write a code such as `PTX0603`, `protocol`, `suspicious`, `performance`, `warnings`, or a group of `--group`"
                     .into())
             }
             None => Ok(Named::Group(text.to_owned())),

@@ -22,7 +22,7 @@ pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
         return Err(format!("`{asked}` is not an error code; `ptx-dsl explain` lists them"));
     };
     let mut out = format!("{code}: {}\n\n{}\n", code.title, code.text);
-    if code.is_flow() {
+    if code.is_flow() || code.is_performance() {
         let _ = writeln!(out, "\nLevel: {}.", code.levels());
     }
     let indented =

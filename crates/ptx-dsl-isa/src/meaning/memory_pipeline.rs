@@ -1,21 +1,22 @@
-//! The model of a GPU's memory pipeline for one access of a warp. All functions agree with Nsight Compute on an H200
-//! (`tests/hardware/profile`).
+//! The model of a GPU's memory pipeline for one access of a warp, for profiles and for findings of performance. All functions
+//! agree with Nsight Compute on an H200 (`tests/hardware/profile`).
 //!
 //! - Global memory moves sectors of 32 bytes.
 //! - Shared memory has 32 banks of 4 bytes. A wavefront reads one word of each bank; lanes that read the same word share it. Accesses of
 //!   64 bits are made by half-warps, those of 128 bits by quarter-warps. Two such parts are one if all lanes of the warp read the same as
 //!   the lane beside them, or as the lane after that.
 
-use crate::numerics::lanes::Lanes;
+/// A number for each lane of a warp.
+pub type Lanes = [u64; 32];
 
 /// Bytes of a sector.
-pub(super) const SECTOR: u64 = 32;
+pub const SECTOR: u64 = 32;
 /// Banks of shared memory.
 const BANKS: u32 = 32;
 
 /// The units in which a request is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Served {
+pub struct Served {
     /// How many there are: sectors or wavefronts.
     pub units: u64,
     /// The fewest that could serve as many bytes or lanes.
@@ -29,7 +30,7 @@ impl Served {
 }
 
 /// Active lanes, lowest first.
-pub(super) fn active(lanes: u32) -> impl Iterator<Item = usize> {
+pub fn active(lanes: u32) -> impl Iterator<Item = usize> {
     let mut rest = lanes;
     std::iter::from_fn(move || {
         let lane = rest.trailing_zeros();
@@ -113,27 +114,27 @@ fn elements_and_sectors(at: &Lanes, lanes: u32) -> (u64, u64) {
 }
 
 /// The sectors of a load or store of `bytes` at these offsets.
-pub(super) fn sectors(at: &Lanes, lanes: u32, bytes: u32) -> Served {
+pub fn sectors(at: &Lanes, lanes: u32, bytes: u32) -> Served {
     let (elements, sectors) = elements_and_sectors(at, lanes);
     let each = u64::from(bytes).div_ceil(SECTOR);
     Served { units: sectors * each, ideal: (elements * u64::from(bytes)).div_ceil(SECTOR) }
 }
 
 /// The sectors of whole warps, whose lanes access neighbouring elements of `bytes` from this offset on.
-pub(super) fn row_sectors(start: u64, bytes: u32) -> Served {
+pub fn row_sectors(start: u64, bytes: u32) -> Served {
     let all = 32 * u64::from(bytes);
     Served { units: (start + all).div_ceil(SECTOR) - start / SECTOR, ideal: all / SECTOR }
 }
 
 /// The wavefronts of whole warps, whose lanes access neighbouring elements of `bytes` in shared memory.
-pub(super) fn row_wavefronts(bytes: u32) -> Served {
+pub fn row_wavefronts(bytes: u32) -> Served {
     let each = u64::from(bytes.div_ceil(4));
     Served { units: each, ideal: each }
 }
 
 /// The sectors of an atomic operation on global memory, and the lanes that wait for a lower one. Lanes that change the same element take
 /// turns, and each turn moves the sector.
-pub(super) fn atomic_sectors(at: &Lanes, lanes: u32, bytes: u32) -> (Served, u64) {
+pub fn atomic_sectors(at: &Lanes, lanes: u32, bytes: u32) -> (Served, u64) {
     let (elements, sectors) = elements_and_sectors(at, lanes);
     let ideal = (elements * u64::from(bytes)).div_ceil(SECTOR);
     let waiting = u64::from(lanes.count_ones()) - elements;
@@ -152,7 +153,7 @@ pub(super) fn atomic_sectors(at: &Lanes, lanes: u32, bytes: u32) -> (Served, u64
 
 /// The sectors of an access to local memory. The words of one offset of the 32 lanes of a warp lie side by side, so that lanes at the
 /// same offset share sectors of eight words.
-pub(super) fn local_sectors(at: &Lanes, lanes: u32, bytes: u32) -> u64 {
+pub fn local_sectors(at: &Lanes, lanes: u32, bytes: u32) -> u64 {
     let words = |at: u64| at / 4..=(at + u64::from(bytes.max(1)) - 1) / 4;
     let mut all: Vec<u64> =
         active(lanes).flat_map(|lane| words(at[lane]).map(move |word| word * 4 + lane as u64 / 8)).collect();
@@ -175,7 +176,7 @@ fn lanes_of_part(at: &Lanes, lanes: u32, bytes: u32, write: bool) -> u32 {
 }
 
 /// The wavefronts of a load or store of `bytes` in shared memory at these offsets.
-pub(super) fn wavefronts(at: &Lanes, lanes: u32, bytes: u32, write: bool) -> Served {
+pub fn wavefronts(at: &Lanes, lanes: u32, bytes: u32, write: bool) -> Served {
     let part = lanes_of_part(at, lanes, bytes, write);
     let of_part = |first: u32| {
         let these = lanes & ((u64::from(u32::MAX) >> (32 - part)) << first) as u32;
@@ -185,7 +186,7 @@ pub(super) fn wavefronts(at: &Lanes, lanes: u32, bytes: u32, write: bool) -> Ser
 }
 
 /// The wavefronts of `ldmatrix` or `stmatrix` for one matrix, whose rows of 16 bytes are at these offsets.
-pub(super) fn rows(at: &[u32]) -> Served {
+pub fn rows(at: &[u32]) -> Served {
     at.chunks(8)
         .map(|rows| Served { units: words_of_bank(rows.iter().map(|at| u64::from(*at)), 16), ideal: 1 })
         .fold(Served::default(), Served::add)
@@ -217,7 +218,7 @@ fn words_of_bank(at: impl Iterator<Item = u64>, bytes: u32) -> u64 {
 
 /// The wavefronts of an atomic operation on shared memory: lanes of one bank take turns, even with the same word. A comparison with
 /// a swap takes two wavefronts each time.
-pub(super) fn atomic_wavefronts(at: &Lanes, lanes: u32, swaps: bool) -> Served {
+pub fn atomic_wavefronts(at: &Lanes, lanes: u32, swaps: bool) -> Served {
     let mut counts = [0; BANKS as usize];
     active(lanes).for_each(|lane| counts[(at[lane] / 4) as usize % BANKS as usize] += 1);
     let most: u64 = counts.into_iter().max().unwrap_or(0);
@@ -226,12 +227,12 @@ pub(super) fn atomic_wavefronts(at: &Lanes, lanes: u32, swaps: bool) -> Served {
 }
 
 /// The lanes that access an element that a lower lane accesses too.
-pub(super) fn repeated(at: &Lanes, lanes: u32) -> u64 {
+pub fn repeated(at: &Lanes, lanes: u32) -> u64 {
     u64::from(lanes.count_ones()) - elements_and_sectors(at, lanes).0
 }
 
 /// The different words that lanes load from constant memory.
-pub(super) fn words(at: &Lanes, lanes: u32, bytes: u32) -> u64 {
+pub fn words(at: &Lanes, lanes: u32, bytes: u32) -> u64 {
     elements_and_sectors(at, lanes).0 * u64::from(bytes.div_ceil(4).max(1))
 }
 
