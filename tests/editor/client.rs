@@ -129,7 +129,7 @@ impl Client {
             self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params.clone() }));
             let answer = self.wait(&|message| message["method"].is_null() && message["id"] == id);
             // cancelled, or the text has changed meanwhile
-            if matches!(answer["error"]["code"].as_i64(), Some(-32800 | -32801 | -32802)) {
+            if matches!(answer["error"]["code"].as_i64(), Some(-32802..=-32800)) {
                 continue;
             }
             return if answer["error"].is_null() { answer["result"].clone() } else { answer["error"].clone() };

@@ -98,7 +98,11 @@ fn check_oldest(unpacked: &Path, patches: &str) -> Result<(), String> {
     let installed = Command::new("rustup").args(["run", rust, "cargo", "--version"]).output();
     if !installed.is_ok_and(|output| output.status.success()) {
         let reason = format!("Rust {rust} is not installed: `rustup toolchain install {rust} --profile minimal`");
-        return if in_ci() { Err(reason) } else { Ok(eprintln!("skipped: the oldest Rust ({reason})")) };
+        if in_ci() {
+            return Err(reason);
+        }
+        eprintln!("skipped: the oldest Rust ({reason})");
+        return Ok(());
     }
     let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n\n[patch.crates-io]\n{patches}");
     write(&unpacked.join("Cargo.toml"), &workspace)?;

@@ -514,7 +514,7 @@ pub fn attention_lengths_bf16(
         Error::unless_length(name, has, heads * total * dimension)?;
     }
     Error::unless_u32("heads", heads * total)?;
-    let longest = starts.array_windows().map(|[from, to]| to - from).max().unwrap_or(0);
+    let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     if longest == 0 || heads == 0 {
         return Ok(Report::default());
     }

@@ -54,12 +54,11 @@ ptx! {
 
 const CTAS: usize = 4;
 
+/// Two buffers of each of two devices.
+type OfTwo = ([Vec<u32>; 2], [Vec<u32>; 2]);
+
 /// What both devices read of each other, and their memory.
-fn run<K: KernelFn>(
-    devices: &impl Devices,
-    kernel: K,
-    launch: Launch,
-) -> Result<([Vec<u32>; 2], [Vec<u32>; 2]), Error> {
+fn run<K: KernelFn>(devices: &impl Devices, kernel: K, launch: Launch) -> Result<OfTwo, Error> {
     let (mut memory, mut out) = ([(); 2].map(|()| vec![0u32; 16 + 32 * CTAS]), [(); 2].map(|()| vec![0u32; 32 * CTAS]));
     {
         let [a, b] = memory.each_mut().map(|memory| Shared::new(memory));
