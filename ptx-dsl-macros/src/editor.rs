@@ -1,4 +1,4 @@
-//! What rust-analyzer sees of a `ptx!`: paths that have the spans of the tokens and lead to documented items.
+//! The items through which rust-analyzer understands a `ptx!`: paths that have the spans of the tokens and lead to documented items.
 //!
 //! `mbarrier.try_wait.b64 %done, [%bar];` becomes
 //!

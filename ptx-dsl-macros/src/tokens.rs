@@ -26,13 +26,13 @@ pub struct Source {
     pub own: usize,
     /// Doc comments of the module, which are all that rustc gives.
     comments: Vec<Comment>,
-    /// Where the cursor is, if rust-analyzer asks what may be written.
+    /// The place of the cursor, if rust-analyzer asks what may be written.
     pub marker: Option<Marker>,
     /// Groups: number of the opening token, the group, number of the closing token.
     pub groups: Vec<(u32, TokenTree, u32)>,
 }
 
-/// What rust-analyzer writes at the cursor, as a word or at the end of one, to see where in an expansion a completion belongs.
+/// The text that rust-analyzer writes at the cursor, as a word or at the end of one, to see where in an expansion a completion belongs.
 const MARKER: &str = "raCompletionMarker";
 
 /// A cursor. Its word is not among the tokens.

@@ -271,19 +271,6 @@ fn cluster_launch_control_misuse_is_reported() {
     END:
     });
     says(&report, &["try_cancel", "a failed request"]);
-    // The id of a cluster that was not cancelled.
-    let report = fault!(sm_100, one(), {
-        mbarrier.init.shared::cta.b64 [mb], 1;
-        mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
-        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
-    W:
-        mbarrier.try_wait.shared::cta.b64 %p, [mb], %rd0;
-        @!%p bra W;
-        ld.shared.b128 %rq, [buf];
-        setp.ne.u64 %q, %pd, 0;
-        @%q clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %rq;
-    });
-    says(&report, &["get_first_ctaid"]);
 }
 
 #[test]

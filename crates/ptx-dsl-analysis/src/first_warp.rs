@@ -79,7 +79,7 @@ impl<'a, 'h> FirstWarp<'a, 'h> {
         }
     }
 
-    /// Where a variable is, in this sample.
+    /// The address of a variable, in this sample.
     fn variable(&self, var: u32) -> u64 {
         ALIGNED * (1 + 64 * u64::from(var) + self.sample as u64)
     }
@@ -100,7 +100,7 @@ impl<'a, 'h> FirstWarp<'a, 'h> {
         row
     }
 
-    /// What the text says about a value.
+    /// The numbers of a value that the text decides.
     fn computed(&mut self, v: Val, depth: u32) -> Option<Row> {
         let flow = self.flow;
         match &flow.ssa.values[v as usize] {

@@ -45,7 +45,7 @@ const OF_RUSTC: [&str; 8] = [
 ];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 28] = [
+const HELPS_OF_RUSTC: [&str; 33] = [
     "write `{example} {{ ... }}`",
     "write `{ ... }` after its parameters",
     "write `@if N > 1 { ... }`, with a constant `N`",
@@ -74,6 +74,11 @@ const HELPS_OF_RUSTC: [&str; 28] = [
     "did you mean `{near}!(...)`?",
     "define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part after the header",
     "write `{name}!(...)` with `{parameters}`",
+    "write `{name}: loop {{ ... }}` or `{name}: while ... {{ ... }}` around it",
+    "write `32`, `64`, `128`, `128_atom_32`, or `none`",
+    "write `{name}.bytes` for its size, `{name}.at(0, 0)` for the offset of an element, or the name of a variable",
+    "write `let %place = ...;`, or an address in brackets",
+    "write `mn` if K is along the rows of the tile",
 ];
 
 #[test]

@@ -4,13 +4,15 @@ mod args;
 pub(crate) mod config;
 mod error;
 mod in_flight;
+mod passed;
 mod unoptimised;
 
 pub use crate::machine::limits::{CancelHandle, DEFAULT_STEP_LIMIT, Progress};
-pub use args::{Arg, GlobalBytes, IntoBuffer, IntoMap, IntoU64, Passed, by_value, scalar, slice, slice_mut};
+pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
 pub use config::{Dim3, Launch, LaunchShape};
 pub use error::{Dimensions, Error, LaunchError};
 pub use in_flight::{AllInFlight, InFlight};
+pub use passed::{GlobalBytes, Passed};
 
 use crate::api::engine::{Engine, EngineError};
 #[cfg(test)]
@@ -310,5 +312,5 @@ fn check(info: &KernelInfo<'_>, launch: &Launch, args: &[Arg<'_>]) -> Result<(),
 pub fn passed<'x>(info: &KernelInfo<'_>, launch: &Launch, args: &'x mut [Arg<'_>]) -> Result<Vec<Passed<'x>>, Error> {
     let error = |problem| Error::Launch { kernel: info.name.to_owned(), problem };
     check(info, launch, args).map_err(error)?;
-    args::passed(info.params, args).map_err(error)
+    passed::passed(info.params, args).map_err(error)
 }
