@@ -3,7 +3,7 @@
 //! Arithmetic works on one lane and is total ([`arith`], [`compare`], [`logic`], [`cvt`]). The rest works on the active
 //! lanes of a warp: sources and destinations are lane vectors in the order of the form's operands, vectors flattened,
 //! `.b128` as low and high half; undefined behaviour is a [`Fault`]. Those that may wait return
-//! [`Flow`](crate::kernel::Flow).
+//! [`Flow`].
 
 /// Says which opcodes have their semantics in a file, each with its function: the constant `SEMANTICS` and the function `calls`.
 /// What the table does not have, and a function that is not there, do not compile. A function of one lane says how many values it

@@ -70,7 +70,7 @@ pub fn check() -> Result<(), String> {
     let unpacked = directory.join("crates");
     make(&unpacked)?;
     for file in crate_files(&directory.join("package"))? {
-        run_shown(Command::new("tar").arg("xzf").arg(&file).arg("-C").arg(&unpacked))?;
+        run_shown(Command::new("tar").arg("xzmf").arg(&file).arg("-C").arg(&unpacked))?;
     }
     let patches: String = crates
         .iter()

@@ -44,7 +44,7 @@ pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
     }
 }
 
-/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. The slow path of emitted code, after [`LoadUnit::stretch`](crate::machine::ctx::parts::LoadUnit::stretch) and
+/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. The slow path of emitted code, after `LoadUnit::stretch` and
 /// the like.
 pub fn ld(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let (space, bytes, addr) = (space(q), element(q.ty[0]), s[0]);

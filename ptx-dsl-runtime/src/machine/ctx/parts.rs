@@ -52,67 +52,67 @@ parts! {
 }
 
 impl<'a> Ctx<'a> {
-    /// Borrows [`Ids`].
+    /// Borrows `Ids`.
     #[inline(always)]
     pub fn ids(&self) -> Ids<'_, 'a> {
         Ids { ctx: self }
     }
 
-    /// Borrows [`Describer`].
+    /// Borrows `Describer`.
     #[inline(always)]
     pub fn describe(&self) -> Describer<'_, 'a> {
         Describer { ctx: self }
     }
 
-    /// Borrows [`LoadUnit`].
+    /// Borrows `LoadUnit`.
     #[inline(always)]
     pub fn loads(&self) -> LoadUnit<'_, 'a> {
         LoadUnit { ctx: self }
     }
 
-    /// Borrows [`StoreUnit`].
+    /// Borrows `StoreUnit`.
     #[inline(always)]
     pub fn stores(&mut self) -> StoreUnit<'_, 'a> {
         StoreUnit { ctx: self }
     }
 
-    /// Borrows [`Reports`].
+    /// Borrows `Reports`.
     #[inline(always)]
     pub fn report(&mut self) -> Reports<'_, 'a> {
         Reports { ctx: self }
     }
 
-    /// Borrows [`AsyncUnit`].
+    /// Borrows `AsyncUnit`.
     #[inline(always)]
     pub fn async_unit(&mut self) -> AsyncUnit<'_, 'a> {
         AsyncUnit { ctx: self }
     }
 
-    /// Borrows [`Synchronisation`].
+    /// Borrows `Synchronisation`.
     #[inline(always)]
     pub fn sync(&mut self) -> Synchronisation<'_, 'a> {
         Synchronisation { ctx: self }
     }
 
-    /// Borrows [`TensorUnit`].
+    /// Borrows `TensorUnit`.
     #[inline(always)]
     pub fn tensor(&mut self) -> TensorUnit<'_, 'a> {
         TensorUnit { ctx: self }
     }
 
-    /// Borrows [`Budget`].
+    /// Borrows `Budget`.
     #[inline(always)]
     pub fn budget(&mut self) -> Budget<'_, 'a> {
         Budget { ctx: self }
     }
 
-    /// Borrows [`Starts`].
+    /// Borrows `Starts`.
     #[inline(always)]
     pub fn starts(&mut self) -> Starts<'_, 'a> {
         Starts { ctx: self }
     }
 
-    /// Borrows [`WarpFragments`].
+    /// Borrows `WarpFragments`.
     #[inline(always)]
     pub fn fragments(&mut self) -> WarpFragments<'_, 'a> {
         WarpFragments { ctx: self }
