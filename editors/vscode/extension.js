@@ -1,11 +1,16 @@
-// Starts the language server for .ptx files, and beside rust-analyzer for `ptx!` in .rs files.
-const { window, workspace, ViewColumn } = require("vscode");
+// Starts the language server for .ptx files, and beside rust-analyzer for `ptx!` in .rs files. Starts the debugger of a kernel.
+const { debug, window, workspace, DebugAdapterExecutable, ViewColumn } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
 
-exports.activate = function () {
+exports.activate = function (context) {
   const settings = workspace.getConfiguration("ptx-dsl");
+  context.subscriptions.push(
+    debug.registerDebugAdapterDescriptorFactory("ptx", {
+      createDebugAdapterDescriptor: () => new DebugAdapterExecutable(settings.get("command"), ["debug", "--dap"]),
+    })
+  );
   const documentSelector = [{ language: "ptx" }];
   if (settings.get("rust")) documentSelector.push({ language: "rust" });
   client = new LanguageClient(
