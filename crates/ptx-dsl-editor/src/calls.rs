@@ -11,7 +11,7 @@ use std::ops::Range;
 pub struct Call {
     /// The other function.
     pub function: Callable,
-    /// Where the caller names it, in the order of the text.
+    /// The places where the caller names it, in the order of the text.
     pub at: Vec<Range<usize>>,
 }
 

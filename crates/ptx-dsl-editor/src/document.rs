@@ -210,7 +210,7 @@ impl Document {
     }
 }
 
-/// Where the tokens are from that an expansion made.
+/// The places in the text that the tokens of an expansion come from.
 fn places(expanded: &Expanded, written: &[Range<usize>]) -> Vec<Range<usize>> {
     expanded.sources().map(|source| written.get(source as usize).cloned().unwrap_or(0..0)).collect()
 }

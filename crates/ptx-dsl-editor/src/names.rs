@@ -143,7 +143,7 @@ impl Names {
         self.occurrences.iter().map(|o| (&self.symbols[o.symbol], &o.at))
     }
 
-    /// The same with the numbers of the names.
+    /// All occurrences, with the numbers of their names.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &Range<usize>)> {
         self.occurrences.iter().map(|o| (o.symbol, &o.at))
     }

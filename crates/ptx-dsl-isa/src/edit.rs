@@ -91,7 +91,7 @@ impl Help {
         self
     }
 
-    /// The same edits with other words.
+    /// Replaces the words, and keeps the edits.
     pub fn worded(mut self, text: impl Into<String>) -> Help {
         self.text = text.into();
         self

@@ -41,7 +41,7 @@ pub(crate) fn held(reg: &str, is: &str, of: Option<&str>) -> String {
     format!("`{reg}` holds {}", points(is, true, of))
 }
 
-/// The same of a variable that is named.
+/// Says what a named variable is.
 pub(crate) fn variable(name: &str, is: &str) -> String {
     format!("`{name}` is a `{is}` variable,")
 }

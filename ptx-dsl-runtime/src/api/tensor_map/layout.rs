@@ -47,7 +47,7 @@ impl Layout {
         self.tensor_map_of_rows(tensor, dims, self.rows())
     }
 
-    /// The same with so many rows of the tile, for copies of a part of it.
+    /// A tensor map whose box has another number of rows, for copies of a part of the tile.
     pub fn tensor_map_of_rows<'a>(
         &self,
         tensor: impl Into<Tensor<'a>>,

@@ -87,7 +87,7 @@ pub(crate) fn label_for_list(span: Span, label: &str, list: &str) -> Diagnostic 
     d
 }
 
-/// The same for several labels.
+/// Several labels, where a list of labels is wanted.
 pub(crate) fn labels_for_list(span: Span, labels: &str, list: &str) -> Diagnostic {
     explained_error(
         code::OPERAND_SHAPE,

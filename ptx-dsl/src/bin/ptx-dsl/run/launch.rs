@@ -35,7 +35,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// That of one launch.
+    /// The outcome of one launch.
     pub fn once(report: Report, shape: String) -> Self {
         Outcome { reports: vec![report], shape, differ: Vec::new(), lost: None, complete: false }
     }

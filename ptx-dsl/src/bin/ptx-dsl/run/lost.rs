@@ -19,7 +19,7 @@ type Thread = (u64, u32, u32, u32);
 struct Element {
     /// The number of stores so far.
     stores: u64,
-    /// Who has stored to it last, and where.
+    /// The thread that has stored to it last, and the place of the store.
     last: Option<(Thread, u32)>,
     /// The number of stores that the last load of each thread has seen, and the statement of the load.
     seen: HashMap<Thread, (u64, u32)>,
