@@ -122,7 +122,7 @@ fn tcgen05(stores: &str, first: &str, used: (u32, u32)) -> Result<(), Box<Fault>
     tcgen05_after(stores, "", first, used)
 }
 
-/// The same, where all warps first do something with their quarters of Tensor Memory, of which `%r8` is the address.
+/// A product before which all warps do something with their quarters of Tensor Memory, of which `%r8` is the address.
 fn tcgen05_after(stores: &str, before: &str, first: &str, (used, column): (u32, u32)) -> Result<(), Box<Fault>> {
     let before = match before {
         "" => String::new(),

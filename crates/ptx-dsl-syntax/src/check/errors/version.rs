@@ -99,7 +99,7 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
     )
 }
 
-/// Where the finding is a `.version`, the help is an edit of it.
+/// The help is an edit of the `.version` if the finding is at one.
 fn declare_version(major: u32, minor: u32) -> Help {
     let version = format!(".version {major}.{minor}");
     Help::write(&version).worded(format!("declare `ptx {major}.{minor}` in the header, or `{version}`"))
